@@ -1,0 +1,37 @@
+package v1alpha1
+
+// Field managers. They are constants, never flags: ownership in a cluster outlives any process, so a changed name
+// would make the operator a stranger to its own fields.
+const (
+	// FieldManager applies the children.
+	FieldManager = "application-operator"
+	// FieldManagerStatus applies the status of an Application.
+	FieldManagerStatus = "application-operator-status"
+)
+
+// Labels of the children.
+const (
+	// LabelApp and LabelOwner select the pods of an Application. A Deployment's selector is immutable, so neither
+	// these keys nor their values may ever change.
+	LabelApp   = "app"
+	LabelOwner = "owner"
+	// LabelOwnerValue is the value of LabelOwner. The operator caches only objects that carry it.
+	LabelOwnerValue = "application-operator"
+
+	// The labels that Kubernetes recommends for tools.
+	LabelName      = "app.kubernetes.io/name"
+	LabelInstance  = "app.kubernetes.io/instance"
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+)
+
+// ContainerName is the name of the container that runs spec.image.
+const ContainerName = "app"
+
+// PortName names the port of the container and of the Service. It claims no protocol (unlike "http", by which
+// service meshes would decide how to parse the traffic).
+const PortName = "app"
+
+// SelectorLabels returns the labels that select the pods of the named Application. The map is the caller's.
+func SelectorLabels(name string) map[string]string {
+	return map[string]string{LabelApp: name, LabelOwner: LabelOwnerValue}
+}
