@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"mycompany.io/application-operator/controllers"
+)
+
+// options are the flags of the command.
+type options struct {
+	metricsAddress string
+	probeAddress   string
+	leaderElect    bool
+	leaderElection string
+	apiQPS         float64
+	apiBurst       int
+	namespaces     []string
+	printVersion   bool
+	controller     controllers.Options
+	log            zap.Options
+}
+
+// parseFlags reads the command line. It writes usage to output only when asked to, with flag.ErrHelp.
+func parseFlags(args []string, output io.Writer) (*options, error) {
+	o := &options{}
+	flags := flag.NewFlagSet("application-operator", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	ctrlconfig.RegisterFlags(flags)
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8080", "Address that serves metrics. \"0\" serves none.")
+	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Address that serves /healthz and /readyz. \"0\" serves none.")
+	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Elect a leader among several replicas; only the leader writes.")
+	flags.StringVar(&o.leaderElection, "leader-election-namespace", "", "Namespace of the leader election Lease. Empty: the namespace of the pod.")
+	flags.IntVar(&o.controller.MaxConcurrentReconciles, "max-concurrent-reconciles", 4, "How many Applications are reconciled at a time.")
+	flags.DurationVar(&o.controller.MinBackoff, "min-backoff", 500*time.Millisecond, "Delay before the first retry of a failed reconcile; it doubles with each further failure.")
+	flags.DurationVar(&o.controller.MaxBackoff, "max-backoff", time.Minute, "Longest delay between retries of a failed reconcile.")
+	flags.DurationVar(&o.controller.ReconciliationTimeout, "reconciliation-timeout", time.Minute, "Longest time that one reconcile may take.")
+	flags.Float64Var(&o.apiQPS, "kube-api-qps", 50, "Sustained requests per second to the API server.")
+	flags.IntVar(&o.apiBurst, "kube-api-burst", 100, "Requests to the API server that may exceed the rate in a burst.")
+	namespaces := flags.String("watch-namespaces", "", "Comma-separated namespaces to watch. Empty: all.")
+	flags.BoolVar(&o.printVersion, "version", false, "Print the version and exit.")
+	o.log.BindFlags(flags)
+
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(output)
+			flags.Usage()
+		}
+		return nil, err
+	}
+	if flags.NArg() > 0 {
+		return nil, fmt.Errorf("unexpected argument %q: the operator takes flags only", flags.Arg(0))
+	}
+	var err error
+	if o.namespaces, err = parseNamespaces(*namespaces); err != nil {
+		return nil, err
+	}
+	return o, o.validate()
+}
+
+func (o *options) validate() error {
+	switch c := &o.controller; {
+	case c.MaxConcurrentReconciles < 1:
+		return errors.New("--max-concurrent-reconciles must be at least 1")
+	case c.MinBackoff <= 0:
+		return errors.New("--min-backoff must be positive")
+	case c.MaxBackoff < c.MinBackoff:
+		return errors.New("--max-backoff must not be less than --min-backoff")
+	case c.ReconciliationTimeout <= 0:
+		return errors.New("--reconciliation-timeout must be positive")
+	case o.apiQPS <= 0:
+		return errors.New("--kube-api-qps must be positive")
+	case o.apiBurst < 1:
+		return errors.New("--kube-api-burst must be at least 1")
+	default:
+		return nil
+	}
+}
+
+func parseNamespaces(list string) ([]string, error) {
+	if strings.TrimSpace(list) == "" {
+		return nil, nil
+	}
+	namespaces := strings.Split(list, ",")
+	for i, name := range namespaces {
+		namespaces[i] = strings.TrimSpace(name)
+		if problems := validation.IsDNS1123Label(namespaces[i]); len(problems) > 0 {
+			return nil, fmt.Errorf("--watch-namespaces: %q is no name of a namespace: %s", namespaces[i], strings.Join(problems, "; "))
+		}
+	}
+	slices.Sort(namespaces)
+	return slices.Compact(namespaces), nil
+}

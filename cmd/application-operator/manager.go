@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/controllers"
+)
+
+// leaderElectionID names the Lease that the replicas compete for.
+const leaderElectionID = "application-operator.application.mycompany.io"
+
+// runManager runs the operator until ctx ends or something fails.
+func runManager(ctx context.Context, logger logr.Logger, o *options) error {
+	config, err := ctrlconfig.GetConfig()
+	if err != nil {
+		return fmt.Errorf("no configuration of a cluster: %w; set --kubeconfig or KUBECONFIG, or run in a cluster", err)
+	}
+	config.QPS, config.Burst = float32(o.apiQPS), o.apiBurst
+	config.UserAgent = "application-operator/" + version
+	if err := preflight(ctx, config, o.namespaces); err != nil {
+		return err
+	}
+
+	mgr, err := newManager(config, logger, o)
+	if err != nil {
+		return err
+	}
+	if err := controllers.SetupWithManager(mgr, o.controller); err != nil {
+		return fmt.Errorf("setting up the controller: %w", err)
+	}
+	logger.Info("Starting", "version", version, "server", config.Host, "namespaces", o.namespaces)
+	if err := mgr.Start(ctx); err != nil {
+		return fmt.Errorf("running: %w", err)
+	}
+	logger.Info("Stopped")
+	return nil
+}
+
+func newManager(config *rest.Config, logger logr.Logger, o *options) (ctrl.Manager, error) {
+	mgr, err := ctrl.NewManager(config, manager.Options{
+		Scheme: newScheme(),
+		Logger: logger,
+		Cache: cache.Options{
+			ByObject:          controllers.CacheByObject(),
+			DefaultNamespaces: namespaceCaches(o.namespaces),
+		},
+		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddress},
+		HealthProbeBindAddress:        o.probeAddress,
+		LeaderElection:                o.leaderElect,
+		LeaderElectionID:              leaderElectionID,
+		LeaderElectionNamespace:       o.leaderElection,
+		LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("creating the manager: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, fmt.Errorf("adding the health check: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("caches", cachesSynced(mgr.GetCache())); err != nil {
+		return nil, fmt.Errorf("adding the readiness check: %w", err)
+	}
+	return mgr, nil
+}
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(clientgoscheme.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+// namespaceCaches returns nil, which means all, for no namespaces.
+func namespaceCaches(namespaces []string) map[string]cache.Config {
+	if len(namespaces) == 0 {
+		return nil
+	}
+	configs := make(map[string]cache.Config, len(namespaces))
+	for _, namespace := range namespaces {
+		configs[namespace] = cache.Config{}
+	}
+	return configs
+}

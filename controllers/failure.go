@@ -1,0 +1,146 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
+)
+
+// failure is a class of errors: what users are told and whether trying again can help.
+type failure int
+
+const (
+	// failurePassing: a stale write, an overloaded or unreachable API server. Users need not know; a retry will do.
+	failurePassing failure = iota
+	// failureServer: the API server, or a webhook that it asked, failed. Users are told, and a retry may help.
+	failureServer
+	// failureInvalid: the API server refuses the object. Only a change of the spec helps, and that is an event.
+	failureInvalid
+	// failureForbidden: rights, a quota or a policy forbid the write. People change these without an event.
+	failureForbidden
+	// failureTerminating: the namespace is going. Nothing helps.
+	failureTerminating
+)
+
+// reason is the reason of the conditions.
+func (f failure) reason() string {
+	switch f {
+	case failureInvalid:
+		return v1alpha1.ReasonInvalid
+	case failureForbidden:
+		return v1alpha1.ReasonForbidden
+	case failureTerminating:
+		return v1alpha1.ReasonTerminating
+	default:
+		return v1alpha1.ReasonApplyFailed
+	}
+}
+
+// classify tells the class of an error other than a field conflict.
+func classify(err error) failure {
+	if errors.Is(err, ownership.ErrInvalid) {
+		return failureInvalid
+	}
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) || errors.Is(err, context.DeadlineExceeded) {
+		return failurePassing
+	}
+	answer := status.Status()
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return failureTerminating
+	case answer.Code == http.StatusForbidden, deniedByPolicy(&answer):
+		return failureForbidden
+	case answer.Code == http.StatusUnprocessableEntity, answer.Code == http.StatusBadRequest,
+		answer.Code == http.StatusRequestEntityTooLarge, untypable(&answer):
+		return failureInvalid
+	case answer.Code == http.StatusNotFound:
+		// An apply creates what is not there, so it is the namespace that is missing.
+		return failureTerminating
+	case answer.Code == http.StatusInternalServerError:
+		return failureServer
+	default:
+		return failurePassing
+	}
+}
+
+// untypable recognises an object that does not fit the schema (duplicate list keys, an unknown field). The API server
+// answers 500 without a reason, though no retry can help.
+func untypable(answer *metav1.Status) bool {
+	return answer.Code == http.StatusInternalServerError && strings.Contains(answer.Message, "failed to create typed patch object")
+}
+
+// deniedByPolicy recognises the denial by a ValidatingAdmissionPolicy. It comes as 422, but unlike an invalid object
+// it may be allowed later, without any change of the Application.
+func deniedByPolicy(answer *metav1.Status) bool {
+	return strings.Contains(answer.Message, "ValidatingAdmissionPolicy ")
+}
+
+// failed records an error of one child.
+func (c *childResult) failed(err error) *childResult {
+	c.failure = classify(err)
+	c.conflicts = nil
+	switch c.failure {
+	case failurePassing:
+		c.outcome = outcomeDeferred
+		c.err = err
+	case failureTerminating:
+		c.terminating("The namespace is being deleted: nothing is applied any more")
+	case failureInvalid:
+		c.outcome = outcomeRejected
+		c.message = "the API server refuses " + c.describe() + ": " + serverWords(err)
+		c.err = reconcile.TerminalError(err)
+	case failureForbidden:
+		c.outcome = outcomeRejected
+		c.message = "writing " + c.describe() + " is forbidden: " + serverWords(err)
+		c.err = err
+	default:
+		c.outcome = outcomeRejected
+		c.message = "the API server failed at " + c.describe() + ": " + serverWords(err)
+		c.err = err
+	}
+	return c
+}
+
+// terminating records that the child, or its namespace, is going.
+func (c *childResult) terminating(message string) *childResult {
+	c.outcome = outcomeTerminating
+	c.message = message
+	return c
+}
+
+// serverWords returns what the API server said.
+func serverWords(err error) string {
+	status := apierrors.APIStatus(nil)
+	if errors.As(err, &status) && status.Status().Message != "" {
+		return status.Status().Message
+	}
+	return err.Error()
+}
+
+// retryError joins the errors of the children into what the reconcile returns: terminal only if all are.
+func retryError(results ...*childResult) error {
+	var passing, terminal []error
+	for _, result := range results {
+		switch {
+		case result.err == nil:
+		case errors.Is(result.err, reconcile.TerminalError(nil)):
+			terminal = append(terminal, errors.Unwrap(result.err))
+		default:
+			passing = append(passing, result.err)
+		}
+	}
+	if len(passing) == 0 && len(terminal) > 0 {
+		return reconcile.TerminalError(errors.Join(terminal...))
+	}
+	return errors.Join(append(passing, terminal...)...)
+}

@@ -1,0 +1,50 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"mycompany.io/application-operator/applyconfigs/ownership"
+)
+
+// maxListedFields bounds how many contested fields a message names. status.conflicts names all.
+const maxListedFields = 8
+
+// conflictMessage says which fields are contested, what that holds up, and what to do.
+func conflictMessage(result *childResult) string {
+	return fmt.Sprintf("%s is left as it is, and no change of it is applied, because other field managers own fields that the spec wants otherwise: %s. "+
+		"For each field, set the spec to the live value (or remove it there), or let its manager give it up",
+		result.describe(), listConflicts(result.conflicts))
+}
+
+// listConflicts renders contested fields, each with all its managers, in a stable order.
+func listConflicts(conflicts []ownership.Conflict) string {
+	fields := ownership.GroupByField(conflicts)
+	parts := make([]string, 0, len(fields))
+	for i, field := range fields {
+		if i == maxListedFields {
+			parts = append(parts, "and more, see status.conflicts")
+			break
+		}
+		owners := make([]string, 0, len(field.Conflicts))
+		for _, c := range field.Conflicts {
+			owners = append(owners, describeOwner(c))
+		}
+		parts = append(parts, fmt.Sprintf("%s, owned by %s", field.Field, strings.Join(owners, " and ")))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func describeOwner(c ownership.Conflict) string {
+	if c.Manager == "" {
+		return "a manager that the API server did not name"
+	}
+	return c.Owner().String()
+}
+
+func conditionStatus(status corev1.ConditionStatus) metav1.ConditionStatus {
+	return metav1.ConditionStatus(status)
+}

@@ -1,0 +1,66 @@
+package controllers
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"mycompany.io/application-operator/applyconfigs/ownership"
+)
+
+// outcome is what a reconcile came to for one child. Logs and Events use the same words.
+type outcome string
+
+const (
+	// The child is as wanted.
+
+	outcomeCreated    outcome = "Created"
+	outcomeConfigured outcome = "Configured"
+	outcomeUnchanged  outcome = "Unchanged"
+	outcomeDeleted    outcome = "Deleted"
+	outcomeUnwanted   outcome = "Unwanted" // no child is wanted, and there is none
+
+	// The child is not as wanted, for a reason that users have to know.
+
+	outcomePaused      outcome = "Paused"
+	outcomeConflict    outcome = "Conflict"
+	outcomeRefused     outcome = "Refused"     // the name is taken by an object that this Application does not control
+	outcomeTerminating outcome = "Terminating" // the child or its namespace is being deleted
+	outcomeRejected    outcome = "Rejected"    // the API server said no; failure says how
+
+	// Nothing can be said yet.
+
+	outcomeDeferred outcome = "Deferred"
+)
+
+// childResult is what a reconcile came to for one child.
+type childResult struct {
+	kind    string
+	name    string
+	outcome outcome
+
+	// live is the child as last seen or answered by the API server. It is nil if there is none, or it is not ours.
+	live client.Object
+	// conflicts is set with outcomeConflict, and with outcomePaused where applying would conflict.
+	conflicts []ownership.Conflict
+	// message tells users more about outcomeRefused, outcomeTerminating and outcomeRejected.
+	message string
+	// failure classifies err, with outcomeRejected.
+	failure failure
+	// err is what the reconcile shall return.
+	err error
+}
+
+// deferred reports whether too little is known about the child to report a status.
+func (c *childResult) deferred() bool { return c.outcome == outcomeDeferred }
+
+// synced reports whether the child is as wanted.
+func (c *childResult) synced() bool {
+	switch c.outcome {
+	case outcomeCreated, outcomeConfigured, outcomeUnchanged, outcomeDeleted, outcomeUnwanted:
+		return true
+	default:
+		return false
+	}
+}
+
+// describe names the child in messages.
+func (c *childResult) describe() string { return c.kind + " " + c.name }

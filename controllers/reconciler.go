@@ -1,0 +1,74 @@
+package controllers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+)
+
+// Reconciler keeps the children of Applications true. SetupWithManager fills what is unexported.
+type Reconciler struct {
+	// Client reads from the cache and writes to the API server.
+	Client client.Client
+	// APIReader reads from the API server. It is asked only before something is created, or taken for absent.
+	APIReader client.Reader
+	// Recorder writes Events.
+	Recorder events.EventRecorder
+	// Clock stamps the transitions of conditions.
+	Clock clock.PassiveClock
+
+	childTypes  managedfields.TypeConverter
+	statusTypes managedfields.TypeConverter
+	strangers   *strangers
+	writes      *ownWrites
+}
+
+// Reconcile makes the children of one Application as its spec wants them, and reports.
+func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	app := &v1alpha1.Application{}
+	if err := r.Client.Get(ctx, req.NamespacedName, app); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.forget(req.NamespacedName)
+			return ctrl.Result{}, nil
+		}
+		return ctrl.Result{}, fmt.Errorf("reading the Application from the cache: %w", err)
+	}
+	if !app.DeletionTimestamp.IsZero() {
+		// The garbage collector removes the children. Whatever were applied now would outlive the Application.
+		r.forget(req.NamespacedName)
+		return ctrl.Result{}, nil
+	}
+	if r.writes.ahead(req.NamespacedName, v1alpha1.Kind, app) {
+		// The cache has yet to show our own last write. When it does, that is an event.
+		return ctrl.Result{}, nil
+	}
+
+	deployment := r.syncChild(ctx, app, deploymentChild)
+	service := r.syncChild(ctx, app, serviceChild)
+	if deployment.deferred() || service.deferred() {
+		// Too little is known to report anything: either an event will bring the rest, or the error a retry.
+		return ctrl.Result{}, errors.Join(deployment.err, service.err)
+	}
+
+	status := deriveStatus(app, deployment, service, r.Clock.Now())
+	if err := r.applyStatus(ctx, app, status); err != nil {
+		return ctrl.Result{}, err
+	}
+	r.announceTransitions(app, &status)
+	return ctrl.Result{}, retryError(deployment, service)
+}
+
+// forget drops what the process remembers of an Application that is gone or going.
+func (r *Reconciler) forget(key client.ObjectKey) {
+	r.writes.forget(key)
+	r.strangers.forget(key)
+}

@@ -1,0 +1,101 @@
+package controllers
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+)
+
+// rollout is what the Deployment tells of its pods.
+type rollout struct {
+	// progress is True once the wanted pods, and only these, run and are available: just when `kubectl rollout status`
+	// says so.
+	progress state
+	// available is the Deployment's own Available condition.
+	available state
+	// failed: the Deployment has given up making progress.
+	failed bool
+}
+
+// observeRollout reads the Deployment. Nil is one that does not exist.
+func observeRollout(live client.Object) rollout {
+	deployment, ok := live.(*appsv1.Deployment)
+	if !ok {
+		missing := state{status: falseStatus, reason: v1alpha1.ReasonDeploymentMissing, message: "There is no Deployment of this Application"}
+		return rollout{progress: missing, available: missing}
+	}
+	r := rollout{available: availability(deployment)}
+	r.progress, r.failed = progress(deployment)
+	return r
+}
+
+func availability(deployment *appsv1.Deployment) state {
+	reported := deploymentCondition(deployment, appsv1.DeploymentAvailable)
+	if reported == nil {
+		return state{
+			status:  unknown,
+			reason:  v1alpha1.ReasonAvailabilityUnknown,
+			message: fmt.Sprintf("Deployment %s has not reported yet", deployment.Name),
+		}
+	}
+	return state{status: conditionStatus(reported.Status), reason: reported.Reason, message: reported.Message}
+}
+
+func progress(deployment *appsv1.Deployment) (s state, failed bool) {
+	status := &deployment.Status
+	waiting := func(format string, args ...any) state {
+		return state{
+			status:  falseStatus,
+			reason:  v1alpha1.ReasonProgressing,
+			message: fmt.Sprintf("Deployment %s ", deployment.Name) + fmt.Sprintf(format, args...),
+		}
+	}
+	if status.ObservedGeneration < deployment.Generation {
+		return waiting("has been changed and waits for the Deployment controller"), false
+	}
+	if c := deploymentCondition(deployment, appsv1.DeploymentProgressing); c != nil && c.Reason == "ProgressDeadlineExceeded" {
+		return state{
+			status:  falseStatus,
+			reason:  v1alpha1.ReasonProgressDeadlineExceeded,
+			message: fmt.Sprintf("Deployment %s made no progress within its deadline: look at its pods, then correct the spec", deployment.Name),
+		}, true
+	}
+
+	// Pods whose creation is refused are tried again for ever, by the ReplicaSet.
+	replicas := ptr.Deref(deployment.Spec.Replicas, 1)
+	complete := status.UpdatedReplicas >= replicas && status.Replicas <= status.UpdatedReplicas && status.AvailableReplicas >= status.UpdatedReplicas
+	if c := deploymentCondition(deployment, appsv1.DeploymentReplicaFailure); c != nil && c.Status == corev1.ConditionTrue && !complete {
+		return state{
+			status:  falseStatus,
+			reason:  v1alpha1.ReasonReplicaFailure,
+			message: fmt.Sprintf("Deployment %s cannot create its pods: status.deploymentStatus.conditions says why", deployment.Name),
+		}, false
+	}
+
+	switch {
+	case status.UpdatedReplicas < replicas:
+		return waiting("has yet to create pods of the new template"), false
+	case status.Replicas > status.UpdatedReplicas:
+		return waiting("has yet to remove pods of an old template"), false
+	case status.AvailableReplicas < status.UpdatedReplicas:
+		return waiting("waits for its pods to become available"), false
+	case replicas == 0:
+		return state{status: trueStatus, reason: v1alpha1.ReasonRolledOut, message: fmt.Sprintf("Deployment %s is scaled to zero, as wanted", deployment.Name)}, false
+	default:
+		return state{status: trueStatus, reason: v1alpha1.ReasonRolledOut, message: fmt.Sprintf("Deployment %s has rolled out", deployment.Name)}, false
+	}
+}
+
+func deploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	for i := range deployment.Status.Conditions {
+		if c := &deployment.Status.Conditions[i]; c.Type == conditionType {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package controllers
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs"
+)
+
+// ControllerName names the controller in logs, metrics and Events.
+const ControllerName = "application-operator"
+
+// Options tune the controller. The zero value of a field means its default.
+type Options struct {
+	// MaxConcurrentReconciles is how many Applications are reconciled at a time. Default 1.
+	MaxConcurrentReconciles int
+	// MinBackoff is the delay before the first retry of an Application whose reconcile failed; it doubles with each
+	// further failure. Default 500 ms.
+	MinBackoff time.Duration
+	// MaxBackoff bounds that delay, and so the time that the operator takes to notice that people have fixed what is
+	// no event: rights, a quota, a webhook. Default one minute.
+	MaxBackoff time.Duration
+	// ReconciliationTimeout bounds one reconcile. Default one minute.
+	ReconciliationTimeout time.Duration
+}
+
+const (
+	defaultMinBackoff            = 500 * time.Millisecond
+	defaultMaxBackoff            = time.Minute
+	defaultReconciliationTimeout = time.Minute
+)
+
+// CacheByObject limits the caches of the children to the operator's own. managedFields must not be stripped from them:
+// they are what ownership is read from.
+func CacheByObject() map[client.Object]cache.ByObject {
+	own := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{v1alpha1.LabelOwner: v1alpha1.LabelOwnerValue})}
+	return map[client.Object]cache.ByObject{&appsv1.Deployment{}: own, &corev1.Service{}: own}
+}
+
+// SetupWithManager registers the reconciler with mgr, whose cache must have been built with CacheByObject.
+func SetupWithManager(mgr ctrl.Manager, options Options) error {
+	metadataClient, err := metadata.NewForConfigAndClient(metadata.ConfigFor(mgr.GetConfig()), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("creating the metadata client: %w", err)
+	}
+	r := &Reconciler{
+		Client:      mgr.GetClient(),
+		APIReader:   mgr.GetAPIReader(),
+		Recorder:    mgr.GetEventRecorder(ControllerName),
+		Clock:       clock.RealClock{},
+		childTypes:  applyconfigurations.NewTypeConverter(mgr.GetScheme()),
+		statusTypes: applyconfigs.NewTypeConverter(mgr.GetScheme()),
+		strangers:   newStrangers(metadataClient),
+		writes:      newOwnWrites(),
+	}
+	if err := mgr.Add(r.strangers); err != nil {
+		return fmt.Errorf("adding the watches of foreign objects: %w", err)
+	}
+	return ctrl.NewControllerManagedBy(mgr).
+		Named(ControllerName).
+		For(&v1alpha1.Application{}, builder.WithPredicates(meaningfulChange())).
+		Owns(&appsv1.Deployment{}, builder.WithPredicates(meaningfulChange())).
+		Owns(&corev1.Service{}, builder.WithPredicates(meaningfulChange())).
+		WatchesRawSource(source.Channel(r.strangers.wake, &handler.EnqueueRequestForObject{})).
+		WithOptions(options.forController()).
+		Complete(r)
+}
+
+func (o Options) forController() controller.Options {
+	minBackoff := orDefault(o.MinBackoff, defaultMinBackoff)
+	return controller.Options{
+		MaxConcurrentReconciles: o.MaxConcurrentReconciles,
+		ReconciliationTimeout:   orDefault(o.ReconciliationTimeout, defaultReconciliationTimeout),
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
+			minBackoff, max(minBackoff, orDefault(o.MaxBackoff, defaultMaxBackoff))),
+	}
+}
+
+func orDefault(value, fallback time.Duration) time.Duration {
+	if value == 0 {
+		return fallback
+	}
+	return value
+}

@@ -1,0 +1,151 @@
+package controllers
+
+import (
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+)
+
+// deriveStatus returns the whole status of app. It is pure: the same world gives the same status, to the letter, so
+// that an unchanged world needs no write.
+func deriveStatus(app *v1alpha1.Application, deployment, service *childResult, now time.Time) v1alpha1.ApplicationStatus {
+	status := v1alpha1.ApplicationStatus{
+		ObservedGeneration: app.Generation,
+		Selector:           labels.SelectorFromSet(v1alpha1.SelectorLabels(app.Name)).String(),
+		Conflicts:          fieldConflicts(deployment, service),
+	}
+	if live, ok := deployment.live.(*appsv1.Deployment); ok {
+		status.DeploymentStatus = live.Status.DeepCopy()
+	}
+	if live, ok := service.live.(*corev1.Service); ok {
+		status.ServiceStatus = live.Status.DeepCopy()
+	}
+
+	sync := syncedState(app.Spec.Paused, deployment, service)
+	work := observeRollout(deployment.live)
+	ready := readyState(sync, work)
+	status.Phase = phase(sync, work)
+	status.Message = ready.message
+
+	conditions := conditionSet{generation: app.Generation, now: now, previous: app.Status.Conditions}
+	conditions.set(v1alpha1.ConditionReady, ready)
+	conditions.set(v1alpha1.ConditionSynced, sync)
+	conditions.set(v1alpha1.ConditionAvailable, work.available)
+	if stalled, ok := stalledState(sync, work); ok {
+		conditions.set(v1alpha1.ConditionStalled, stalled)
+	}
+	status.Conditions = conditions.list
+	return status
+}
+
+// fieldConflicts lists the contested fields of all children in a stable order.
+func fieldConflicts(results ...*childResult) []v1alpha1.FieldConflict {
+	var list []v1alpha1.FieldConflict
+	for _, result := range results {
+		for _, c := range result.conflicts {
+			list = append(list, v1alpha1.FieldConflict{
+				Kind:        result.kind,
+				Name:        result.name,
+				Field:       c.Field,
+				Manager:     c.Manager,
+				Operation:   c.Operation,
+				Subresource: c.Subresource,
+				APIVersion:  c.APIVersion,
+			})
+		}
+	}
+	return list
+}
+
+// readyState sums up: what keeps the children from being as wanted comes first.
+func readyState(sync state, work rollout) state {
+	if !sync.isTrue() {
+		return state{status: falseOf(sync.status), reason: sync.reason, message: sync.message}
+	}
+	return work.progress
+}
+
+// stalledState tells why nothing will move on by itself, if that is so.
+func stalledState(sync state, work rollout) (state, bool) {
+	switch {
+	case sync.stalled:
+		return state{status: trueStatus, reason: sync.reason, message: sync.message}, true
+	case work.failed:
+		return state{status: trueStatus, reason: work.progress.reason, message: work.progress.message}, true
+	default:
+		return state{}, false
+	}
+}
+
+// phase tells what runs, whether or not the operator may change it.
+func phase(sync state, work rollout) v1alpha1.ApplicationPhase {
+	switch {
+	case work.failed, sync.reason == v1alpha1.ReasonInvalid:
+		return v1alpha1.PhaseFailed
+	case work.progress.isTrue():
+		return v1alpha1.PhaseRunning
+	default:
+		return v1alpha1.PhasePending
+	}
+}
+
+// syncedState tells whether all children are as wanted, and if not, why. The worst reason stands in front; the message
+// has a sentence for each child that is not.
+func syncedState(paused bool, results ...*childResult) state {
+	worst := state{status: trueStatus, reason: v1alpha1.ReasonSynced, message: "Every field that the spec wants is as it wants it"}
+	if paused {
+		worst.reason = v1alpha1.ReasonPaused
+		worst.message += ". spec.paused is true, so a later change is not applied"
+	}
+	severity := 0
+	var messages []string
+	for _, result := range results {
+		if result.synced() {
+			continue
+		}
+		s, rank := childState(result)
+		messages = append(messages, s.message)
+		worst.stalled = worst.stalled || s.stalled
+		if rank > severity {
+			severity = rank
+			worst.status, worst.reason = s.status, s.reason
+		}
+	}
+	if len(messages) > 0 {
+		worst.message = joinSentences(messages)
+	}
+	return worst
+}
+
+// childState tells why a child is not as wanted, and how that ranks among the reasons of several children.
+func childState(result *childResult) (s state, rank int) {
+	s = state{status: falseStatus, message: result.message}
+	switch result.outcome {
+	case outcomeRejected:
+		s.reason = result.failure.reason()
+		s.stalled = result.failure == failureInvalid || result.failure == failureForbidden
+		return s, 10 + int(result.failure)
+	case outcomeConflict:
+		s.reason, s.stalled = v1alpha1.ReasonFieldConflict, true
+		s.message = conflictMessage(result)
+		return s, 5
+	case outcomeRefused:
+		s.reason, s.stalled = v1alpha1.ReasonResourceExists, true
+		return s, 4
+	case outcomeTerminating:
+		s.reason = v1alpha1.ReasonTerminating
+		return s, 3
+	default:
+		s.reason = v1alpha1.ReasonPaused
+		s.message = fmt.Sprintf("%s differs from the spec and is left as it is, since spec.paused is true: set it to false to apply the spec", result.describe())
+		if len(result.conflicts) > 0 {
+			s.message = fmt.Sprintf("%s. Applied now, it would conflict: %s", s.message, listConflicts(result.conflicts))
+		}
+		return s, 2
+	}
+}

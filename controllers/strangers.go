@@ -1,0 +1,128 @@
+package controllers
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/metadata/metadatainformer"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+)
+
+// strangersBuffer is how many wake-ups wait for the controller before a watch has to wait, too.
+const strangersBuffer = 64
+
+// strangers watches the objects that stand in an Application's way: each alone, by its name, metadata only, and only
+// while it does. The caches hold the operator's own children alone, so without this nothing would tell that a stranger
+// went away.
+type strangers struct {
+	client metadata.Interface
+	// wake takes an Application to reconcile.
+	wake chan event.GenericEvent
+
+	mu      sync.Mutex
+	watched map[client.ObjectKey]map[string]context.CancelFunc
+	stopped bool
+	running sync.WaitGroup
+}
+
+func newStrangers(metadataClient metadata.Interface) *strangers {
+	return &strangers{
+		client:  metadataClient,
+		wake:    make(chan event.GenericEvent, strangersBuffer),
+		watched: map[client.ObjectKey]map[string]context.CancelFunc{},
+	}
+}
+
+// Start implements manager.Runnable: it ends all watches when ctx ends.
+func (s *strangers) Start(ctx context.Context) error {
+	<-ctx.Done()
+	s.mu.Lock()
+	s.stopped = true
+	for key := range s.watched {
+		s.forgetLocked(key)
+	}
+	s.mu.Unlock()
+	s.running.Wait()
+	return nil
+}
+
+// watch wakes the Application of that key whenever the object of its name changes hands or goes away.
+func (s *strangers) watch(app client.ObjectKey, child *childKind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, found := s.watched[app][child.kind]; found || s.stopped {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background()) // it ends with unwatch, forget or Start
+	if s.watched[app] == nil {
+		s.watched[app] = map[string]context.CancelFunc{}
+	}
+	s.watched[app][child.kind] = cancel
+
+	informer := metadatainformer.NewFilteredMetadataInformer(s.client, child.resource, app.Namespace, 0, toolscache.Indexers{},
+		func(options *metav1.ListOptions) {
+			options.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, app.Name).String()
+		}).Informer()
+	notify := func() {
+		select {
+		case s.wake <- event.GenericEvent{Object: &v1alpha1.Application{ObjectMeta: metav1.ObjectMeta{Name: app.Name, Namespace: app.Namespace}}}:
+		case <-ctx.Done():
+		}
+	}
+	// Neither call fails before the informer has started.
+	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { notify() },
+		UpdateFunc: func(before, after any) {
+			if changedHands(before, after) {
+				notify()
+			}
+		},
+		DeleteFunc: func(any) { notify() },
+	})
+	s.running.Go(func() { informer.RunWithContext(ctx) })
+}
+
+// unwatch ends the watch of a child's name.
+func (s *strangers) unwatch(app client.ObjectKey, kind string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel, found := s.watched[app][kind]; found {
+		cancel()
+		delete(s.watched[app], kind)
+	}
+}
+
+// forget ends all watches for an Application.
+func (s *strangers) forget(app client.ObjectKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgetLocked(app)
+}
+
+func (s *strangers) forgetLocked(app client.ObjectKey) {
+	for _, cancel := range s.watched[app] {
+		cancel()
+	}
+	delete(s.watched, app)
+}
+
+// changedHands reports whether an update can change whom the object belongs to.
+func changedHands(before, after any) bool {
+	was, ok := before.(metav1.Object)
+	is, ok2 := after.(metav1.Object)
+	if !ok || !ok2 {
+		return true
+	}
+	return was.GetUID() != is.GetUID() ||
+		was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() ||
+		!equality.Semantic.DeepEqual(was.GetOwnerReferences(), is.GetOwnerReferences()) ||
+		!equality.Semantic.DeepEqual(was.GetAnnotations(), is.GetAnnotations())
+}
