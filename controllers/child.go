@@ -76,7 +76,6 @@ func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, 
 		return result
 	}
 
-	logger := log.FromContext(ctx).WithValues("child", child.kind)
 	answer, err := r.apply(ctx, app, child, result.live, intent)
 	switch conflicts, isConflict := ownership.FromErrorAndLive(err, managedFields(result.live), applier); {
 	case errors.Is(err, errApplicationGone):
@@ -92,15 +91,18 @@ func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, 
 
 	previous := result.live
 	result.live = answer
+	logger := log.FromContext(ctx).WithValues("child", child.kind)
 	switch {
 	case previous == nil:
 		result.outcome = outcomeCreated
+		logger.Info("Applied", "outcome", result.outcome)
 	case previous.GetResourceVersion() == answer.GetResourceVersion():
 		result.outcome = outcomeUnchanged
+		logger.V(1).Info("Applied", "outcome", result.outcome, "difference", difference.String())
 	default:
 		result.outcome = outcomeConfigured
+		logger.Info("Applied", "outcome", result.outcome, "difference", difference.String())
 	}
-	logger.Info("Applied", "outcome", result.outcome, "difference", difference.String())
 	return result
 }
 

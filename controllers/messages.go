@@ -15,7 +15,7 @@ const maxListedFields = 8
 
 // conflictMessage says which fields are contested, what that holds up, and what to do.
 func conflictMessage(result *childResult) string {
-	return fmt.Sprintf("%s is left as it is, and no change of it is applied, because other field managers own fields that the spec wants otherwise: %s. "+
+	return fmt.Sprintf("%s is left as it is, and no change of it is applied, because the spec wants other values in fields that other field managers own: %s. "+
 		"For each field, set the spec to the live value (or remove it there), or let its manager give it up",
 		result.describe(), listConflicts(result.conflicts))
 }
@@ -33,7 +33,7 @@ func listConflicts(conflicts []ownership.Conflict) string {
 		for _, c := range field.Conflicts {
 			owners = append(owners, describeOwner(c))
 		}
-		parts = append(parts, fmt.Sprintf("%s, owned by %s", field.Field, strings.Join(owners, " and ")))
+		parts = append(parts, fmt.Sprintf("%s is owned by %s", field.Field, strings.Join(owners, " and ")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -42,7 +42,12 @@ func describeOwner(c ownership.Conflict) string {
 	if c.Manager == "" {
 		return "a manager that the API server did not name"
 	}
-	return c.Owner().String()
+	how := string(c.Operation)
+	if c.Subresource != "" {
+		how += ", subresource " + c.Subresource
+	}
+	// A manager's name may hold anything: quoted, it cannot be taken for a part of the sentence.
+	return fmt.Sprintf("%q (%s)", c.Manager, how)
 }
 
 func conditionStatus(status corev1.ConditionStatus) metav1.ConditionStatus {

@@ -73,6 +73,7 @@ type ApplicationSpec struct {
 	// +optional
 	// +listType=map
 	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=1000
 	// +kubebuilder:validation:XValidation:rule="self.all(e, e.name != '')",message="each entry of spec.env needs a name that is not empty"
 	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.value) || e.value == '')",message="an entry of spec.env has both value and valueFrom: keep one of the two"
 	Env []corev1.EnvVar `json:"env,omitempty"`
@@ -84,7 +85,7 @@ type ApplicationSpec struct {
 
 	// resources are the compute resources of the main container.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!has(self.limits) || !has(self.requests) || self.requests.all(r, !(r in self.limits) || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",message="spec.resources requests more of a resource than its limit: lower the request or raise the limit"
+	// +kubebuilder:validation:XValidation:rule="['cpu', 'memory'].all(r, !has(self.limits) || !has(self.requests) || !(r in self.limits) || !(r in self.requests) || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",message="spec.resources requests more cpu or memory than its limit: lower the request or raise the limit"
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
 	// livenessProbe restarts the container when it fails.
