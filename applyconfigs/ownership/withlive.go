@@ -1,0 +1,50 @@
+package ownership
+
+import (
+	"fmt"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+)
+
+// WithLive returns the intent with the given fields, and all they contain, added at their live values; those that live
+// does not have are left out. Applied unforced it makes the manager a co-owner of these fields without changing one value, which is how
+// ownership is handed over before another manager, or a later intent of the same one, lets go of it.
+//
+// The error says that live is nil or does not fit the intent's kind.
+func (i *Intent) WithLive(live Object, fields *fieldpath.Set) (*Intent, error) {
+	if isNil(live) {
+		return nil, fmt.Errorf("no live %s", i.kind.gvk.Kind)
+	}
+	object, err := i.kind.live(live)
+	if err != nil {
+		return nil, err
+	}
+	all, err := object.ToFieldSet()
+	if err != nil {
+		return nil, fmt.Errorf("fields of live %s: %w", i.kind.gvk.Kind, err)
+	}
+	existing := object.ExtractItems(within(all, fields).Difference(unownedFields), typed.WithAppendKeyFields())
+	if existing.AsValue().IsNull() {
+		return i, nil
+	}
+	config, err := i.config.Merge(existing)
+	if err != nil {
+		return nil, fmt.Errorf("merging %s: %w", i.kind.gvk.Kind, err)
+	}
+	return newIntent(i.kind, i.manager, config)
+}
+
+// within returns those of all paths that are among the roots or below one of them.
+func within(all, roots *fieldpath.Set) *fieldpath.Set {
+	selected := fieldpath.NewSet()
+	all.Iterate(func(path fieldpath.Path) {
+		for n := range path {
+			if roots.Has(path[:n+1]) {
+				selected.Insert(path.Copy())
+				return
+			}
+		}
+	})
+	return selected
+}
