@@ -1,0 +1,187 @@
+# Everything a contributor types. `make help` lists the targets.
+#
+# Needs Go, make and a POSIX shell. All other tools are Go modules, pinned in test/tools and built into bin/tools.
+
+SHELL = /bin/sh
+.DEFAULT_GOAL = help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+# What the operator reports about itself. Before the first tag, and outside of git, it keeps its own words.
+VERSION ?= $(shell git describe --tags --dirty 2>/dev/null)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+# Packages tested at once, and the limit for each. A suite runs a control plane of its own, so more than two at once
+# only wait for each other on a small machine.
+TEST_PARALLEL ?= 2
+TEST_TIMEOUT ?= 20m
+# More flags for `go test`, for instance: make test TEST_FLAGS='-run TestReconcile -v'.
+TEST_FLAGS ?=
+# The race detector needs a C compiler.
+RACE = $(shell test "$$($(GO) env CGO_ENABLED)" = 1 && set -- $$($(GO) env CC) && command -v "$$1" >/dev/null && echo -race)
+
+MODULE := mycompany.io/application-operator
+MODULES := $(patsubst %/,%,$(dir $(wildcard go.mod test/*/go.mod test/*/*/go.mod)))
+BIN := $(CURDIR)/bin
+TOOLS := $(BIN)/tools
+
+# Suites find the control plane's binaries as envtest does. Whoever sets the variable brings their own.
+ifndef KUBEBUILDER_ASSETS
+KUBEBUILDER_ASSETS := $(BIN)/controlplane
+ASSETS := controlplane
+endif
+export KUBEBUILDER_ASSETS
+
+##@ Use
+
+.PHONY: run
+run: $(TOOLS)/local build controlplane ## Start a cluster, apply the samples and run the operator in the foreground
+	@exec $(TOOLS)/local run
+
+.PHONY: demo
+demo: $(TOOLS)/local build controlplane ## Show and check the main job in a fresh cluster, step by step
+	@exec $(TOOLS)/local demo
+
+.PHONY: cluster-up
+cluster-up: $(TOOLS)/local controlplane ## Start a full control plane in the background; kubeconfig in .local/kubeconfig
+	@exec $(TOOLS)/local up
+
+.PHONY: cluster-down
+cluster-down: $(TOOLS)/local ## Stop it
+	@exec $(TOOLS)/local down
+
+##@ Build
+
+.PHONY: build
+build: ## Build bin/application-operator
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(strip -s -w $(stamps))' -o $(BIN)/application-operator ./cmd/application-operator
+
+stamps = $(if $(VERSION),-X main.version=$(VERSION)) $(if $(COMMIT),-X main.commit=$(COMMIT))
+
+.PHONY: controlplane
+controlplane: ## Build etcd, the Kubernetes control plane, kubectl and kwok into bin/controlplane
+	@$(GO) -C test/controlplane run ./build
+
+# Built rather than started by `go run`, which would not pass on a SIGTERM.
+.PHONY: $(TOOLS)/local
+$(TOOLS)/local:
+	@$(GO) build -o $@ ./test/local
+
+.PHONY: clean
+clean: ## Remove everything that was built; a running cluster must be stopped before
+	rm -rf $(BIN)
+
+##@ Test
+
+.PHONY: test
+test: $(ASSETS) ## Run all tests: unit, suites on a real API server, end to end
+	$(call go-test,-C test/controlplane,./build/...)
+	$(call go-test,,./...)
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no API server
+	$(call go-test,-C test/controlplane,./build/...)
+	$(call go-test,,-short $$($(GO) list ./... | grep -v '^$(MODULE)/test/'))
+
+.PHONY: test-suites
+test-suites: $(ASSETS) ## Run the suites on a real API server and the end-to-end suite
+	$(call go-test,,./test/...)
+
+# Go's test cache does not see the control plane, hence -count.
+go-test = $(strip $(GO) $(1) test $(RACE) -count=1 -p $(TEST_PARALLEL) -timeout $(TEST_TIMEOUT) $(TEST_FLAGS) $(2))
+
+##@ Change
+
+.PHONY: generate
+generate: $(TOOLS)/controller-gen $(TOOLS)/applyconfiguration-gen $(TOOLS)/crdschema ## Generate deep copies, CRD, RBAC and apply configurations
+	rm -f apis/*/*/zz_generated.*.go deploy/crd/application.mycompany.io_*.yaml
+	$(TOOLS)/controller-gen object paths=./apis/...
+	$(TOOLS)/controller-gen crd paths=./apis/... output:crd:dir=deploy/crd
+	$(TOOLS)/controller-gen rbac:roleName=application-operator paths=./controllers/... paths=./cmd/... output:rbac:dir=deploy/rbac
+	rm -rf $(GENERATED) && mkdir -p $(GENERATED)/applyconfigs
+	$(TOOLS)/crdschema deploy/crd/application.mycompany.io_applications.yaml $(API) > $(GENERATED)/schema.json
+	$(TOOLS)/applyconfiguration-gen --go-header-file /dev/null --openapi-schema $(GENERATED)/schema.json \
+		--output-dir $(GENERATED)/applyconfigs --output-pkg $(MODULE)/applyconfigs \
+		--external-applyconfigurations $(subst $(space),$(comma),$(strip $(borrowed-applyconfigs))) $(API)
+	rm -rf applyconfigs/utils.go applyconfigs/internal applyconfigs/application
+	mv $(GENERATED)/applyconfigs/* applyconfigs/
+
+API := $(MODULE)/apis/application/v1alpha1
+GENERATED := $(BIN)/generated
+# Types of the spec and status whose apply configurations client-go has.
+borrowed-applyconfigs := \
+	$(foreach type,DeploymentStatus,k8s.io/api/apps/v1.$(type):k8s.io/client-go/applyconfigurations/apps/v1) \
+	$(foreach type,EnvFromSource EnvVar Probe ResourceRequirements ServiceStatus,k8s.io/api/core/v1.$(type):k8s.io/client-go/applyconfigurations/core/v1)
+comma := ,
+empty :=
+space := $(empty) $(empty)
+
+.PHONY: fmt
+fmt: $(TOOLS)/golangci-lint ## Format the Go code
+	@for module in $(MODULES); do (cd $$module && $(TOOLS)/golangci-lint fmt --config $(CURDIR)/.golangci.yml) || exit; done
+
+.PHONY: tidy
+tidy: ## Tidy go.mod and go.sum of every module
+	@for module in $(MODULES); do $(GO) -C $$module mod tidy || exit; done
+
+##@ Check
+
+.PHONY: lint
+lint: $(TOOLS)/golangci-lint ## Run the linters
+	@test/verify/lint.sh $(MODULES)
+
+.PHONY: verify
+verify: verify-generate verify-tidy verify-deploy verify-scripts vet lint verify-lint ## Check everything that needs no test run
+
+.PHONY: vet
+vet: ## Run go vet
+	@for module in $(MODULES); do $(GO) -C $$module vet ./... || exit; done
+
+.PHONY: verify-generate
+verify-generate: $(TOOLS)/controller-gen $(TOOLS)/applyconfiguration-gen $(TOOLS)/crdschema
+	@MAKE="$(MAKE)" test/verify/generate.sh
+
+.PHONY: verify-tidy
+verify-tidy:
+	@test/verify/tidy.sh $(MODULES)
+
+.PHONY: verify-deploy
+verify-deploy: $(TOOLS)/kustomize
+	@test/verify/deploy.sh
+
+.PHONY: verify-scripts
+verify-scripts:
+	@test/verify/scripts.sh
+
+# Proves that the linter finds what the rules of this project forbid.
+.PHONY: verify-lint
+verify-lint: $(TOOLS)/golangci-lint
+	@echo "lint: the rules themselves"
+	@GOLANGCI_LINT=$(TOOLS)/golangci-lint $(GO) test -count=1 ./test/verify
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Tools
+
+# A tool is built again when its module changed. `go install` leaves an unchanged binary's time alone, hence touch.
+tools-inputs := test/tools/go.mod test/tools/go.sum
+$(TOOLS)/controller-gen: $(tools-inputs)
+	$(call install-tool,test/tools,sigs.k8s.io/controller-tools/cmd/controller-gen)
+$(TOOLS)/applyconfiguration-gen: $(tools-inputs)
+	$(call install-tool,test/tools,k8s.io/code-generator/cmd/applyconfiguration-gen)
+$(TOOLS)/kustomize: $(tools-inputs)
+	$(call install-tool,test/tools,sigs.k8s.io/kustomize/kustomize/v5)
+$(TOOLS)/crdschema: $(tools-inputs) $(wildcard test/tools/crdschema/*.go)
+	$(call install-tool,test/tools,./crdschema)
+# On its own: the linter's hundreds of dependencies must not choose the generators' ones.
+$(TOOLS)/golangci-lint: test/tools/lint/go.mod test/tools/lint/go.sum
+	$(call install-tool,test/tools/lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
+
+define install-tool
+	@echo "building $(@F)"
+	@GOBIN=$(TOOLS) $(GO) -C $(1) install $(2) && touch $@
+endef

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Lints the given modules, each from its own folder, with the one configuration at the root.
+set -eu
+cd "$(dirname "$0")/../.."
+root=$PWD
+
+failed=
+for module; do
+	# A module may only pin tools.
+	[ -n "$(find "$module" -name '*.go' -print | head -n 1)" ] || continue
+	echo "lint: $module"
+	# The control plane's module loads all of Kubernetes, which takes the linters that need types minutes each time.
+	only=
+	[ "$module" != test/controlplane ] || only=--fast-only
+	(cd "$module" && "$root/bin/tools/golangci-lint" run --config "$root/.golangci.yml" $only ./...) || failed=yes
+done
+[ -z "$failed" ]
