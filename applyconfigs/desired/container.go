@@ -31,7 +31,10 @@ func container(app *v1alpha1.Application) (*corev1ac.ContainerApplyConfiguration
 	// corev1.Container always marshals its resources, and a field selector its divisor, set or not.
 	c.Resources = resources(spec.Resources)
 	for i := range c.Env {
-		dropZeroDivisor(c.Env[i].ValueFrom)
+		dropSourceDefaults(c.Env[i].ValueFrom)
+	}
+	for _, probe := range []*corev1ac.ProbeApplyConfiguration{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+		dropProbeDefaults(probe)
 	}
 	if spec.Port != nil {
 		c.WithPorts(corev1ac.ContainerPort().WithName(v1alpha1.PortName).WithContainerPort(*spec.Port))
@@ -61,12 +64,23 @@ func resources(wanted *corev1.ResourceRequirements) *corev1ac.ResourceRequiremen
 	return r
 }
 
-// dropZeroDivisor removes a divisor of 0, which stands for "not set" and which the API server would add by itself.
-func dropZeroDivisor(source *corev1ac.EnvVarSourceApplyConfiguration) {
-	if source == nil || source.ResourceFieldRef == nil {
+// dropSourceDefaults removes what stands for "not set" and what the API server would add by itself: a divisor of 0,
+// which always marshals, and optional false, which the CustomResourceDefinition adds to a file key.
+func dropSourceDefaults(source *corev1ac.EnvVarSourceApplyConfiguration) {
+	if source == nil {
 		return
 	}
-	if ref := source.ResourceFieldRef; ref.Divisor != nil && ref.Divisor.IsZero() {
+	if ref := source.ResourceFieldRef; ref != nil && ref.Divisor != nil && ref.Divisor.IsZero() {
 		ref.Divisor = nil
+	}
+	if ref := source.FileKeyRef; ref != nil && ref.Optional != nil && !*ref.Optional {
+		ref.Optional = nil
+	}
+}
+
+// dropProbeDefaults removes the empty gRPC service, which the CustomResourceDefinition adds, and the API server as well.
+func dropProbeDefaults(probe *corev1ac.ProbeApplyConfiguration) {
+	if probe != nil && probe.GRPC != nil && probe.GRPC.Service != nil && *probe.GRPC.Service == "" {
+		probe.GRPC.Service = nil
 	}
 }
