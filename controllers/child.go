@@ -113,14 +113,14 @@ func (r *Reconciler) refuse(app *v1alpha1.Application, child *childKind, result 
 	if !live.GetDeletionTimestamp().IsZero() {
 		return result.terminating(fmt.Sprintf("%s is being deleted and does not belong to this Application; another is created once it is gone", result.describe()))
 	}
-	result.outcome = outcomeRefused
 	owner := metav1.GetControllerOf(live)
-	switch {
-	case owner == nil:
-		result.message = fmt.Sprintf("%s exists already and does not belong to this Application, so it is left alone: delete or rename it, or give the Application another name", result.describe())
-	case owner.Kind == v1alpha1.Kind && owner.Name == app.Name && owner.APIVersion == v1alpha1.SchemeGroupVersion.String():
-		result.message = fmt.Sprintf("%s belongs to an earlier Application of this name; another is created once the garbage collector has removed it", result.describe())
-	default:
+	if owner != nil && owner.Kind == v1alpha1.Kind && owner.Name == app.Name && owner.APIVersion == v1alpha1.SchemeGroupVersion.String() {
+		return result.terminating(result.describe() + " belongs to an earlier Application of this name; another is created once the garbage collector has removed it")
+	}
+	result.outcome = outcomeRefused
+	if owner == nil {
+		result.message = result.describe() + " exists already and does not belong to this Application, so it is left alone: delete or rename it, or give the Application another name"
+	} else {
 		result.message = fmt.Sprintf("%s exists already and is controlled by %s %s, so it is left alone: delete it by way of its owner, or give the Application another name", result.describe(), owner.Kind, owner.Name)
 	}
 	return result

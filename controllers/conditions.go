@@ -14,7 +14,7 @@ const (
 	unknown     = metav1.ConditionUnknown
 )
 
-// maxMessage is the CRD's limit on a condition's message, in bytes.
+// maxMessage bounds messages, in bytes. It is the CRD's limit on that of a condition.
 const maxMessage = 32768
 
 // state is what a condition says. Its message holds no timestamps, counters or resource versions: it changes only

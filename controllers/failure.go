@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -118,13 +119,18 @@ func (c *childResult) terminating(message string) *childResult {
 	return c
 }
 
-// serverWords returns what the API server said.
+// localEnd matches the local end of a connection in the words of a network error, as in 10.0.0.7:40522->10.96.3.4:443.
+var localEnd = regexp.MustCompile(`[0-9A-Fa-f.:\[\]]+:\d+->`)
+
+// serverWords returns what the API server said, without what is new at each try: a message that changes would be a
+// write of the status, and that an event, and that another try at once.
 func serverWords(err error) string {
+	words := err.Error()
 	status := apierrors.APIStatus(nil)
 	if errors.As(err, &status) && status.Status().Message != "" {
-		return status.Status().Message
+		words = status.Status().Message
 	}
-	return err.Error()
+	return localEnd.ReplaceAllString(words, "")
 }
 
 // retryError joins the errors of the children into what the reconcile returns: terminal only if all are.

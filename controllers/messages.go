@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
@@ -48,8 +45,4 @@ func describeOwner(c ownership.Conflict) string {
 	}
 	// A manager's name may hold anything: quoted, it cannot be taken for a part of the sentence.
 	return fmt.Sprintf("%q (%s)", c.Manager, how)
-}
-
-func conditionStatus(status corev1.ConditionStatus) metav1.ConditionStatus {
-	return metav1.ConditionStatus(status)
 }

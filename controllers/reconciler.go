@@ -2,7 +2,6 @@ package controllers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -56,7 +55,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	service := r.syncChild(ctx, app, serviceChild)
 	if deployment.deferred() || service.deferred() {
 		// Too little is known to report anything: either an event will bring the rest, or the error a retry.
-		return ctrl.Result{}, errors.Join(deployment.err, service.err)
+		return ctrl.Result{}, retryError(deployment, service)
 	}
 
 	status := deriveStatus(app, deployment, service, r.Clock.Now())

@@ -2,9 +2,11 @@ package controllers
 
 import (
 	"fmt"
+	"regexp"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -43,8 +45,20 @@ func availability(deployment *appsv1.Deployment) state {
 			message: fmt.Sprintf("Deployment %s has not reported yet", deployment.Name),
 		}
 	}
-	return state{status: conditionStatus(reported.Status), reason: reported.Reason, message: reported.Message}
+	s := state{status: metav1.ConditionStatus(reported.Status), reason: reported.Reason, message: reported.Message}
+	// Nothing validates the conditions of a Deployment, but the Application's own are validated: one bad reason would
+	// keep the whole status from arriving.
+	if s.status != trueStatus && s.status != falseStatus {
+		s.status = unknown
+	}
+	if !validReason.MatchString(s.reason) {
+		s.reason = v1alpha1.ReasonAvailabilityUnknown
+	}
+	return s
 }
+
+// validReason is the CRD's rule for the reason of a condition.
+var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 func progress(deployment *appsv1.Deployment) (s state, failed bool) {
 	status := &deployment.Status

@@ -30,7 +30,7 @@ func deriveStatus(app *v1alpha1.Application, deployment, service *childResult, n
 	work := observeRollout(deployment.live)
 	ready := readyState(sync, work)
 	status.Phase = phase(sync, work)
-	status.Message = ready.message
+	status.Message = truncate(ready.message, maxMessage)
 
 	conditions := conditionSet{generation: app.Generation, now: now, previous: app.Status.Conditions}
 	conditions.set(v1alpha1.ConditionReady, ready)
