@@ -18,8 +18,6 @@ type childKind struct {
 	new func() client.Object
 	// desired returns a fresh apply configuration of the child, or nil if app wants none.
 	desired func(app *v1alpha1.Application) (any, error)
-	// reported reports whether the status of app says that there is such a child.
-	reported func(app *v1alpha1.Application) bool
 }
 
 var deploymentChild = &childKind{
@@ -27,7 +25,6 @@ var deploymentChild = &childKind{
 	resource: appsv1.SchemeGroupVersion.WithResource("deployments"),
 	new:      func() client.Object { return &appsv1.Deployment{} },
 	desired:  func(app *v1alpha1.Application) (any, error) { return desired.Deployment(app) },
-	reported: func(app *v1alpha1.Application) bool { return app.Status.DeploymentStatus != nil },
 }
 
 var serviceChild = &childKind{
@@ -40,5 +37,4 @@ var serviceChild = &childKind{
 		}
 		return nil, nil
 	},
-	reported: func(app *v1alpha1.Application) bool { return app.Status.ServiceStatus != nil },
 }

@@ -10,7 +10,6 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -28,7 +27,7 @@ var (
 func newApp() *v1alpha1.Application {
 	return &v1alpha1.Application{
 		ObjectMeta: metav1.ObjectMeta{Namespace: webKey.Namespace, Name: webKey.Name, UID: appUID, Generation: 4, ResourceVersion: "100"},
-		Spec:       v1alpha1.ApplicationSpec{Image: "registry.example/web:1.4", Port: ptr.To[int32](8080), Expose: v1alpha1.ExposeClusterIP},
+		Spec:       v1alpha1.ApplicationSpec{Image: "registry.example/web:1.4", Port: new(int32(8080)), Expose: v1alpha1.ExposeClusterIP},
 	}
 }
 
@@ -36,7 +35,7 @@ func childMeta() metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Namespace: webKey.Namespace, Name: webKey.Name, UID: "child-uid", Generation: 2, ResourceVersion: "200",
 		OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: v1alpha1.Kind, Name: webKey.Name, UID: appUID, Controller: ptr.To(true),
+			APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: v1alpha1.Kind, Name: webKey.Name, UID: appUID, Controller: new(true),
 		}},
 	}
 }
@@ -45,7 +44,7 @@ func childMeta() metav1.ObjectMeta {
 func newDeployment(changes ...func(*appsv1.Deployment)) *appsv1.Deployment {
 	deployment := &appsv1.Deployment{
 		ObjectMeta: childMeta(),
-		Spec:       appsv1.DeploymentSpec{Replicas: ptr.To[int32](3)},
+		Spec:       appsv1.DeploymentSpec{Replicas: new(int32(3))},
 		Status: appsv1.DeploymentStatus{
 			ObservedGeneration: 2, Replicas: 3, UpdatedReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 3,
 			Conditions: []appsv1.DeploymentCondition{

@@ -29,7 +29,8 @@ func (r *Reconciler) observe(ctx context.Context, app *v1alpha1.Application, chi
 		return live, nil
 	case !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("reading %s %s from the cache: %w", child.kind, key, err)
-	case !wanted && !child.reported(app):
+	case !wanted && app.Status.ObservedGeneration == app.Generation:
+		// It was looked for when this spec was new.
 		return nil, nil
 	}
 

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
@@ -50,7 +49,7 @@ func TestMeaningfulChange(t *testing.T) {
 		{"an owner is removed", changed(func(d *appsv1.Deployment) { d.OwnerReferences = nil }), true},
 		{"it is being deleted", changed(func(d *appsv1.Deployment) { d.DeletionTimestamp = &metav1.Time{Time: start} }), true},
 		{"it is another object", changed(func(d *appsv1.Deployment) { d.UID = "other" }), true},
-		{"spec", changed(func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](9) }), true},
+		{"spec", changed(func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(9)) }), true},
 		{"status", changed(func(d *appsv1.Deployment) { d.Status.AvailableReplicas-- }), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -108,21 +108,26 @@ func TestPruneLeavesAlone(t *testing.T) {
 	}
 }
 
-// TestPruneAsksTheServerOnce: a Service that lost its label is not in the cache. As long as the status speaks of one, it
-// is looked for; after that no Application without a Service costs a request.
+// TestPruneAsksTheServerOnce: a Service that lost its label is not in the cache. It is looked for when a spec is new;
+// after that no Application without a Service costs a request.
 func TestPruneAsksTheServerOnce(t *testing.T) {
+	observed := func(s *server, generation int64) {
+		app := s.cached["Application"].(*v1alpha1.Application)
+		app.Generation, app.Status.ObservedGeneration = 7, generation
+	}
 	r, s, _ := newReconciler(t)
 	unexposed(s)
 	delete(s.cached, "Service")
+	observed(s, 7)
 	s.fails["stored Service"] = errors.New("the server was asked")
 	if err := reconcileWeb(t, r); err != nil {
-		t.Errorf("no Service was ever reported: %v", err)
+		t.Errorf("the spec is not new: %v", err)
 	}
 
 	r, s, _ = newReconciler(t)
 	unexposed(s)
 	delete(s.cached, "Service")
-	s.cached["Application"].(*v1alpha1.Application).Status.ServiceStatus = &newService().Status
+	observed(s, 6)
 	if err := reconcileWeb(t, r); err != nil {
 		t.Fatal(err)
 	}

@@ -71,6 +71,7 @@ func TestReconcileErrors(t *testing.T) {
 		{"one invalid, one to be tried again", map[string]error{"apply Deployment": staleVersion(), "apply Service": invalid()}, children, staleVersion(), false, "", nil},
 		{"Service: webhook", map[string]error{"apply Service": webhookFailed(1)}, all, webhookFailed(1), false, v1alpha1.ReasonApplyFailed, []string{"Warning ApplyFailed"}},
 		{"Deployment: field conflict", map[string]error{"apply Deployment": fieldConflict()}, all, nil, false, v1alpha1.ReasonFieldConflict, []string{"Warning FieldConflict"}},
+		{"no such namespace", map[string]error{"apply Deployment": apierrors.NewNotFound(namespaces, "shop"), "apply Service": apierrors.NewNotFound(namespaces, "shop")}, all, nil, false, v1alpha1.ReasonTerminating, nil},
 		{"namespace terminating", map[string]error{"apply Deployment": namespaceTerminating(), "apply Service": namespaceTerminating()}, all, nil, false, v1alpha1.ReasonTerminating, nil},
 		{"status: 500", map[string]error{"apply status": answered(500, "InternalError", "boom")}, all, answered(500, "InternalError", "boom"), false, v1alpha1.ReasonSynced, nil},
 		{"status: 422", map[string]error{"apply status": invalid()}, all, invalid(), false, v1alpha1.ReasonSynced, nil},

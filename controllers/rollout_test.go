@@ -7,7 +7,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -43,9 +42,9 @@ func TestObserveRollout(t *testing.T) {
 			yes, v1alpha1.ReasonRolledOut, false, yes, available},
 		{"default of one pod, none yet", newDeployment(counts(0, 0, 0), func(d *appsv1.Deployment) { d.Spec.Replicas = nil }),
 			no, v1alpha1.ReasonProgressing, false, yes, available},
-		{"scaled to zero", newDeployment(counts(0, 0, 0), func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](0) }),
+		{"scaled to zero", newDeployment(counts(0, 0, 0), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)) }),
 			yes, v1alpha1.ReasonRolledOut, false, yes, available},
-		{"scaling to zero", newDeployment(counts(1, 0, 0), func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](0) }),
+		{"scaling to zero", newDeployment(counts(1, 0, 0), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)) }),
 			no, v1alpha1.ReasonProgressing, false, yes, available},
 		{"deadline exceeded", newDeployment(counts(3, 1, 0), deadline), no, v1alpha1.ReasonProgressDeadlineExceeded, true, yes, available},
 		{"deadline exceeded since pods are refused", newDeployment(counts(0, 0, 0), deadline, noPods),
@@ -109,7 +108,7 @@ func TestReadyIsKubectlRolloutStatus(t *testing.T) {
 		replicas, total, updated, ready, lag := next(most), next(most), next(most), next(most), next(2)
 		for _, changes := range conditions {
 			d := newDeployment(append(changes, counts(total, updated, ready))...)
-			d.Spec.Replicas = ptr.To(replicas)
+			d.Spec.Replicas = new(replicas)
 			d.Generation += int64(lag)
 			done, failed := kubectlRolloutStatus(d)
 			got := observeRollout(d)

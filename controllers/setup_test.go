@@ -157,9 +157,6 @@ func TestChildKinds(t *testing.T) {
 		if c.child.new() == c.child.new() {
 			t.Errorf("%s: the same object twice", c.kind)
 		}
-		if c.child.reported(newApp()) {
-			t.Errorf("%s: reported by an empty status", c.kind)
-		}
 	}
 	app := newApp()
 	app.Spec.Expose = ""

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/desired"
@@ -19,7 +18,7 @@ import (
 func TestNothingDefaulted(t *testing.T) {
 	app := application(v1alpha1.ApplicationSpec{
 		Image:  "registry.example/web:1.4",
-		Port:   ptr.To[int32](8080),
+		Port:   new(int32(8080)),
 		Expose: v1alpha1.ExposeLoadBalancer,
 		Env: []corev1.EnvVar{
 			{Name: "POD", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}}},
@@ -82,7 +81,7 @@ func TestSmallest(t *testing.T) {
 func TestServiceNeedsPortAndType(t *testing.T) {
 	for name, spec := range map[string]v1alpha1.ApplicationSpec{
 		"neither":   {Image: "i"},
-		"port only": {Image: "i", Port: ptr.To[int32](80)},
+		"port only": {Image: "i", Port: new(int32(80))},
 		"type only": {Image: "i", Expose: v1alpha1.ExposeClusterIP},
 	} {
 		if service := desired.Service(application(spec)); service != nil {
@@ -110,7 +109,7 @@ func TestMetadataStaysBehind(t *testing.T) {
 
 // TestSelectorMatchesPods: an immutable selector that missed the pods would be beyond repair.
 func TestSelectorMatchesPods(t *testing.T) {
-	app := application(v1alpha1.ApplicationSpec{Image: "i", Port: ptr.To[int32](80), Expose: v1alpha1.ExposeClusterIP})
+	app := application(v1alpha1.ApplicationSpec{Image: "i", Port: new(int32(80)), Expose: v1alpha1.ExposeClusterIP})
 	deployment := deploymentOf(t, app)
 	pods := descend(t, deployment, "spec", "template", "metadata", "labels")
 	selectors := map[string]map[string]any{

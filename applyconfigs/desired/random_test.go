@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 )
@@ -88,7 +87,7 @@ func (d dice) resources() corev1.ResourceRequirements {
 	}
 }
 
-func (d dice) optional() *bool { return pick(d, nil, ptr.To(true)) }
+func (d dice) optional() *bool { return pick(d, nil, new(true)) }
 
 func (d dice) envVar(name string) corev1.EnvVar {
 	object := corev1.LocalObjectReference{Name: pick(d, "", d.word())}
@@ -97,7 +96,7 @@ func (d dice) envVar(name string) corev1.EnvVar {
 		&corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name", APIVersion: pick(d, "", "v1")}},
 		&corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: object, Key: d.word(), Optional: d.optional()}},
 		&corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: object, Key: d.word(), Optional: d.optional()}},
-		&corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{VolumeName: d.word(), Path: d.word(), Key: d.word(), Optional: pick(d, nil, ptr.To(false), ptr.To(true))}},
+		&corev1.EnvVarSource{FileKeyRef: &corev1.FileKeySelector{VolumeName: d.word(), Path: d.word(), Key: d.word(), Optional: pick(d, nil, new(false), new(true))}},
 		&corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{
 			ContainerName: pick(d, "", "app"),
 			Resource:      "limits.cpu",
@@ -128,7 +127,7 @@ func (d dice) probe() corev1.Probe {
 		ProbeHandler: pick(d,
 			corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{d.word()}}},
 			corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: port, Host: pick(d, "", d.word())}},
-			corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1 + d.Int32N(65535), Service: pick(d, nil, ptr.To(""), ptr.To(d.word()))}},
+			corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1 + d.Int32N(65535), Service: pick(d, nil, new(""), new(d.word()))}},
 			corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{
 				Port: port, Path: pick(d, "", "/"), Scheme: pick(d, "", corev1.URISchemeHTTP), HTTPHeaders: some(d, header),
 			}}),

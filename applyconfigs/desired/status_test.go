@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/desired"
@@ -33,8 +32,7 @@ func TestStatusRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(wire(t, status), got); diff != "" {
 		t.Errorf("status (-want +got):\n%s", diff)
 	}
-	for i := range reflect.TypeFor[v1alpha1.ApplicationStatus]().NumField() {
-		field := reflect.TypeFor[v1alpha1.ApplicationStatus]().Field(i)
+	for field := range reflect.TypeFor[v1alpha1.ApplicationStatus]().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if _, found := got[name]; !found {
 			t.Errorf("the apply configuration has no %s: `make generate`, or omitempty, dropped it", name)
@@ -103,7 +101,7 @@ func fill(v reflect.Value) {
 		*target = metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 		return
 	case **int32:
-		*target = ptr.To[int32](3)
+		*target = new(int32(3))
 		return
 	}
 	switch v.Kind() {
@@ -111,8 +109,8 @@ func fill(v reflect.Value) {
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(v.Elem())
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i))
+		for _, field := range v.Fields() {
+			fill(field)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))

@@ -77,7 +77,7 @@ func (o *options) validate() error {
 		return errors.New("--max-backoff must not be less than --min-backoff")
 	case c.ReconciliationTimeout <= 0:
 		return errors.New("--reconciliation-timeout must be positive")
-	case o.apiQPS <= 0:
+	case !(o.apiQPS > 0): // NaN, too
 		return errors.New("--kube-api-qps must be positive")
 	case o.apiBurst < 1:
 		return errors.New("--kube-api-burst must be at least 1")

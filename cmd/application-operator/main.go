@@ -34,9 +34,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return 0
 	}
 
+	// Before the libraries may log: they would tell the same with a stack trace.
+	config, err := restConfig(options)
+	if err != nil {
+		fmt.Fprintf(stderr, "application-operator: %v\n", err)
+		return 1
+	}
 	logger := zap.New(zap.UseFlagOptions(&options.log), zap.WriteTo(stderr))
 	setLogger(logger)
-	if err := runManager(ctx, logger, options); err != nil {
+	if err := runManager(ctx, logger, config, options); err != nil {
 		fmt.Fprintf(stderr, "application-operator: %v\n", err)
 		return 1
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/go-logr/logr"
@@ -9,6 +10,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
@@ -23,18 +25,25 @@ import (
 // leaderElectionID names the Lease that the replicas compete for.
 const leaderElectionID = "application-operator.application.mycompany.io"
 
-// runManager runs the operator until ctx ends or something fails.
-func runManager(ctx context.Context, logger logr.Logger, o *options) error {
+// restConfig finds the cluster, as kubectl does, or the one that the operator runs in.
+func restConfig(o *options) (*rest.Config, error) {
 	config, err := ctrlconfig.GetConfig()
-	if err != nil {
-		return fmt.Errorf("no configuration of a cluster: %w; set --kubeconfig or KUBECONFIG, or run in a cluster", err)
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, errors.New("no configuration of a cluster: set --kubeconfig or KUBECONFIG, or run in a cluster")
+	case err != nil:
+		return nil, fmt.Errorf("no configuration of a cluster: %w; set --kubeconfig or KUBECONFIG, or run in a cluster", err)
 	}
 	config.QPS, config.Burst = float32(o.apiQPS), o.apiBurst
 	config.UserAgent = "application-operator/" + version
+	return config, nil
+}
+
+// runManager runs the operator until ctx ends or something fails.
+func runManager(ctx context.Context, logger logr.Logger, config *rest.Config, o *options) error {
 	if err := preflight(ctx, config, o.namespaces); err != nil {
 		return err
 	}
-
 	mgr, err := newManager(config, logger, o)
 	if err != nil {
 		return err

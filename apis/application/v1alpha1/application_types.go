@@ -156,11 +156,13 @@ type ApplicationStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// deploymentStatus is the status of the Deployment as it reports it. Absent: there is no Deployment of this Application.
+	// deploymentStatus is the status of the Deployment as it reports it. Absent: there is no Deployment of this Application,
+	// or it has nothing to report.
 	// +optional
 	DeploymentStatus *appsv1.DeploymentStatus `json:"deploymentStatus,omitempty"`
 
-	// serviceStatus is the status of the Service as it reports it. Absent: there is no Service of this Application.
+	// serviceStatus is the status of the Service as it reports it. Absent: there is no Service of this Application, or it
+	// has nothing to report, as one without a load balancer.
 	// +optional
 	ServiceStatus *corev1.ServiceStatus `json:"serviceStatus,omitempty"`
 

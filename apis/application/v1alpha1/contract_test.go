@@ -103,8 +103,8 @@ func TestJSONNames(t *testing.T) {
 		{reflect.TypeFor[v1alpha1.FieldConflict](), "kind name field manager operation subresource apiVersion"},
 	} {
 		var names []string
-		for i := range c.of.NumField() {
-			name, _, _ := strings.Cut(c.of.Field(i).Tag.Get("json"), ",")
+		for field := range c.of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			names = append(names, name)
 		}
 		if diff := cmp.Diff(strings.Fields(c.want), names); diff != "" {

@@ -22,9 +22,11 @@ type ApplicationStatusApplyConfiguration struct {
 	Message *string `json:"message,omitempty"`
 	// selector selects the pods, in the form that the scale subresource and autoscalers read.
 	Selector *string `json:"selector,omitempty"`
-	// deploymentStatus is the status of the Deployment as it reports it. Absent: there is no Deployment of this Application.
+	// deploymentStatus is the status of the Deployment as it reports it. Absent: there is no Deployment of this Application,
+	// or it has nothing to report.
 	DeploymentStatus *v1.DeploymentStatusApplyConfiguration `json:"deploymentStatus,omitempty"`
-	// serviceStatus is the status of the Service as it reports it. Absent: there is no Service of this Application.
+	// serviceStatus is the status of the Service as it reports it. Absent: there is no Service of this Application, or it
+	// has nothing to report, as one without a load balancer.
 	ServiceStatus *corev1.ServiceStatusApplyConfiguration `json:"serviceStatus,omitempty"`
 	// conditions are Ready, Synced, Available and, only while true, Stalled. Other controllers may add their own.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
