@@ -101,3 +101,16 @@ func descend(content any, path fieldpath.Path) any {
 func isEmptyValue(v any) bool {
 	return v == "" || v == false || v == int64(0) || v == float64(0) || isEmptyContainer(v)
 }
+
+func isEmptyContainer(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	default:
+		return false
+	}
+}

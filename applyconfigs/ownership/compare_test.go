@@ -188,7 +188,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			intent := newTestIntent(t, tc.desired)
-			for _, form := range []string{"typed", "unstructured", "without apiVersion and kind"} {
+			for _, form := range forms {
 				diff, err := intent.Compare(inForm(t, form, tc.live))
 				if err != nil {
 					t.Fatal(err)

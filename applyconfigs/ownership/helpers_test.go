@@ -2,6 +2,7 @@ package ownership
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -138,6 +139,8 @@ func entry(manager string, operation metav1.ManagedFieldsOperationType, subresou
 	}
 }
 
+var forms = []string{"typed", "typed, without apiVersion and kind", "unstructured", "unstructured, without apiVersion and kind"}
+
 // inForm returns the live object in one of the forms in which callers may hold it.
 func inForm(t testing.TB, form string, d *appsv1.Deployment) Object {
 	t.Helper()
@@ -145,16 +148,16 @@ func inForm(t testing.TB, form string, d *appsv1.Deployment) Object {
 		return d
 	}
 	d = d.DeepCopy()
-	switch form {
-	case "unstructured":
-		d.SetGroupVersionKind(deploymentGVK)
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &unstructured.Unstructured{Object: content}
-	case "without apiVersion and kind":
+	d.SetGroupVersionKind(deploymentGVK)
+	if strings.HasSuffix(form, "without apiVersion and kind") {
 		d.TypeMeta = metav1.TypeMeta{}
 	}
-	return d
+	if strings.HasPrefix(form, "typed") {
+		return d
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &unstructured.Unstructured{Object: content}
 }

@@ -44,6 +44,15 @@ func TestParsePath(t *testing.T) {
 	}
 }
 
+// People may write keys in any order.
+func TestParsePathSortsKeys(t *testing.T) {
+	got, err := ParsePath(types, deploymentGVK, inApp+`.ports[protocol="UDP",containerPort=53]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "path", got.String(), inApp+`.ports[containerPort=53,protocol="UDP"]`)
+}
+
 func TestParsePathErrors(t *testing.T) {
 	for _, text := range []string{
 		"", "spec", ".", ".nonsense", ".spec.nonsense", ".spec..replicas", ".spec.replicas.more", ".spec.replicas[0]", ".spec[0]",

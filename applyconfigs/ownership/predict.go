@@ -109,7 +109,7 @@ var errMissingVersion = errors.New("version is not served")
 
 func (v singleVersion) Convert(object *typed.TypedValue, version fieldpath.APIVersion) (*typed.TypedValue, error) {
 	if version != fieldpath.APIVersion(v) {
-		// The updater goes on with the returned object even after this error.
+		// As from the API server's converter, the object comes back nevertheless: the updater may go on with it.
 		return object, errMissingVersion
 	}
 	return object, nil

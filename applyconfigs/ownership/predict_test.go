@@ -136,6 +136,11 @@ func TestConflicts(t *testing.T) {
 			desired: "spec: {replicas: 3, paused: true}",
 			want:    []Conflict{by(BeforeFirstApply, updated, "", ".spec.replicas")},
 		},
+		"managedFields wiped, another uid": {
+			live:    newHistory(t).apply(us.Name, "spec: {replicas: 2}").live(wipe),
+			desired: "  uid: abc\nspec: {replicas: 3}",
+			want:    []Conflict{by(BeforeFirstApply, updated, "", ".spec.replicas")},
+		},
 		"managedFields that nobody can decode": {
 			live: newHistory(t).apply(us.Name, "spec: {replicas: 2}").live(func(d *appsv1.Deployment) {
 				d.ManagedFields = append(d.ManagedFields, entry("x", applied, "", `{"garbage":{}}`))
@@ -150,7 +155,7 @@ func TestConflicts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			intent := newTestIntent(t, tc.desired)
-			for _, form := range []string{"typed", "unstructured", "without apiVersion and kind"} {
+			for _, form := range forms {
 				got, err := intent.Conflicts(inForm(t, form, tc.live))
 				if err != nil {
 					t.Fatal(err)
@@ -183,6 +188,20 @@ func TestConflictsLeavesLiveAlone(t *testing.T) {
 	wantEqual[any](t, "unstructured live", unstructured, untouched)
 }
 
+// Not even fields that are no JSON reach the code that reads Go types, which would panic.
+func TestGarbageInTypedManagedFields(t *testing.T) {
+	live := newHistory(t).apply("gitops", "spec: {replicas: 2}").live(func(d *appsv1.Deployment) {
+		d.ManagedFields = append(d.ManagedFields, entry("x", applied, "", "garbage"))
+	})
+	intent := newTestIntent(t, "spec: {replicas: 3}")
+	if conflicts, err := intent.Conflicts(live); err != nil || len(conflicts) != 1 {
+		t.Errorf("conflicts %v, error %v", conflicts, err)
+	}
+	if diff, err := intent.Compare(live); err != nil || !diff.Untracked {
+		t.Errorf("difference %v, error %v", diff, err)
+	}
+}
+
 func TestConflictsOfTheWrongKind(t *testing.T) {
 	service := fromYAML(t, "apiVersion: v1\nkind: Service\nmetadata: {name: web}")
 	intent := newTestIntent(t, "spec: {replicas: 3}")
@@ -211,6 +230,14 @@ func TestStatusConflicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEqual(t, "conflicts", got, []Conflict{by("kubectl-edit", updated, "", ".status.replicas")})
+
+	got, err = intent.Conflicts(inForm(t, "unstructured", newHistory(t).update("x", func(c map[string]any) {
+		c["status"] = map[string]any{"replicas": int64(1)}
+	}).live(wipe)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "conflicts of wiped managedFields", got, []Conflict{by(BeforeFirstApply, updated, "status", ".status.replicas")})
 
 	// The main resource's endpoint resets status, so that nothing there can be contested.
 	got, err = newTestIntent(t, "status: {replicas: 3}").Conflicts(live)

@@ -139,6 +139,17 @@ var scenariosOfOwners = []scenario{
 		conflicts: []string{`.status.replicas ("kubectl-edit" by Update through "status")`},
 	},
 	{
+		name:        "status-wiped",
+		subresource: "status",
+		history: []step{
+			apply(us, withContainer("image: web:1")),
+			patch("kubectl-edit", "status: {replicas: 2}", "status"),
+			wipe(),
+		},
+		desired:   "status: {replicas: 3}",
+		conflicts: []string{`.status.replicas ("before-first-apply" by Update through "status")`},
+	},
+	{
 		name:    "service-ports",
 		service: true,
 		history: []step{

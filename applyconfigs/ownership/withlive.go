@@ -34,17 +34,3 @@ func (i *Intent) WithLive(live Object, fields *fieldpath.Set) (*Intent, error) {
 	}
 	return newIntent(i.kind, i.manager, config)
 }
-
-// within returns those of all paths that are among the roots or below one of them.
-func within(all, roots *fieldpath.Set) *fieldpath.Set {
-	selected := fieldpath.NewSet()
-	all.Iterate(func(path fieldpath.Path) {
-		for n := range path {
-			if roots.Has(path[:n+1]) {
-				selected.Insert(path.Copy())
-				return
-			}
-		}
-	})
-	return selected
-}

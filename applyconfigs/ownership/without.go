@@ -3,9 +3,7 @@ package ownership
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
-	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // Without returns the intent without the contested fields. The error says that a conflict names a field that the
@@ -23,29 +21,57 @@ func (i *Intent) Without(conflicts []Conflict) (*Intent, error) {
 }
 
 // WithoutFields returns the intent without the given fields and all they contain. Maps and lists that thereby become
-// empty go as well: to apply an empty map is to own it. Two kinds of fields stay nevertheless: the object's identity, and
-// the keys of a list item, since an item without its keys is none; an item goes by its own path. Of an atomic list or
-// map nothing remains if anything within is to go.
+// empty go as well, since to apply an empty map is to own it. Fields that the intent does not have are ignored, as is
+// what lies within an atomic list or map: that is one field. Two kinds of fields stay in any case: the object's identity,
+// and the keys of list items, without which no item is valid; an item goes as a whole, by its own path.
+//
+// The error wraps ErrInvalid if what is left is not valid: an item had no field but the removed ones, since it leaves
+// all its keys to their defaults.
 func (i *Intent) WithoutFields(fields *fieldpath.Set) (*Intent, error) {
-	removable := fieldpath.NewSet()
-	fields.Iterate(func(path fieldpath.Path) {
-		if !isKeyField(path) {
-			removable.Insert(path.Copy())
-		}
-	})
-	removable = removable.Difference(unownedFields)
-	content, ok := i.config.RemoveItems(removable).AsValue().Unstructured().(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("%w: nothing is left of it", ErrInvalid)
-	}
-	// What RemoveItems did not touch is still shared with this intent.
-	content = runtime.DeepCopyJSON(content)
-	dropEmptied(content, removable)
-	config, err := i.kind.typed(value.NewValueInterface(content))
+	before, err := i.config.ToFieldSet()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, i.kind.gvk.Kind, err)
+		return nil, fmt.Errorf("fields of %s: %w", i.kind.gvk.Kind, err)
+	}
+	config := i.config
+	remove := withoutKeyFields(within(before, fields)).Difference(unownedFields)
+	for !remove.Empty() {
+		config = config.RemoveItems(remove)
+		if err := config.Validate(); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrInvalid, i.kind.gvk.Kind, err)
+		}
+		after, err := config.ToFieldSet()
+		if err != nil {
+			return nil, fmt.Errorf("fields of %s: %w", i.kind.gvk.Kind, err)
+		}
+		// A map or list that lost all its content is left as a null, which counts as a field that was none before.
+		// Unlike this, an empty map that the intent holds from the start (emptyDir: {}) has its meaning.
+		remove = after.Difference(before)
 	}
 	return newIntent(i.kind, i.manager, config)
+}
+
+// within returns those of all paths that are among the roots or below one of them.
+func within(all, roots *fieldpath.Set) *fieldpath.Set {
+	selected := fieldpath.NewSet()
+	all.Iterate(func(path fieldpath.Path) {
+		for n := range path {
+			if roots.Has(path[:n+1]) {
+				selected.Insert(path.Copy())
+				return
+			}
+		}
+	})
+	return selected
+}
+
+func withoutKeyFields(fields *fieldpath.Set) *fieldpath.Set {
+	rest := fieldpath.NewSet()
+	fields.Iterate(func(path fieldpath.Path) {
+		if !isKeyField(path) {
+			rest.Insert(path.Copy())
+		}
+	})
+	return rest
 }
 
 func isKeyField(path fieldpath.Path) bool {
@@ -62,45 +88,4 @@ func isKeyField(path fieldpath.Path) bool {
 		}
 	}
 	return false
-}
-
-// dropEmptied deletes the maps and lists above removed fields that have nothing left in them, and only those: an empty
-// map elsewhere (emptyDir: {}) has its meaning.
-func dropEmptied(content any, removed *fieldpath.Set) {
-	switch content := content.(type) {
-	case map[string]any:
-		for element := range removed.Children.All() {
-			if element.FieldName == nil {
-				continue
-			}
-			child, ok := content[*element.FieldName]
-			if !ok {
-				continue
-			}
-			dropEmptied(child, removed.WithPrefix(element))
-			if isEmptyContainer(child) {
-				delete(content, *element.FieldName)
-			}
-		}
-	case []any:
-		// Items are not matched with their paths: no item has a null where a field of another was removed.
-		for element := range removed.Children.All() {
-			for _, item := range content {
-				dropEmptied(item, removed.WithPrefix(element))
-			}
-		}
-	}
-}
-
-func isEmptyContainer(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	default:
-		return false
-	}
 }

@@ -70,9 +70,24 @@ func TestWithout(t *testing.T) {
 			remove: []string{inApp + ".args"},
 			want:   container("image: a"),
 		},
+		"an atomic map": {
+			config: "spec: {replicas: 3, selector: {matchLabels: {a: b, c: d}}}",
+			remove: []string{".spec.selector"},
+			want:   "spec: {replicas: 3}",
+		},
 		"part of an atomic map": {
 			config: "spec: {replicas: 3, selector: {matchLabels: {a: b, c: d}}}",
 			remove: []string{".spec.selector.matchLabels"},
+			want:   "spec: {replicas: 3, selector: {matchLabels: {a: b, c: d}}}",
+		},
+		"a map that is no field itself": {
+			config: container("image: a, resources: {limits: {cpu: '1'}, requests: {cpu: '1'}}"),
+			remove: []string{inApp + ".resources"},
+			want:   container("image: a"),
+		},
+		"a whole list": {
+			config: "spec: {replicas: 3, template: {spec: {containers: [{name: app, image: a}]}}}",
+			remove: []string{".spec.template.spec.containers"},
 			want:   "spec: {replicas: 3}",
 		},
 		"a set item": {
@@ -96,9 +111,14 @@ func TestWithout(t *testing.T) {
 			want:   "spec: {replicas: 3}",
 		},
 		"an empty map with a meaning": {
-			config: podSpec("volumes: [{name: a, emptyDir: {}}, {name: b, hostPath: {path: /b}}]"),
-			remove: []string{`.spec.template.spec.volumes[name="b"].hostPath.path`},
+			config: podSpec("volumes: [{name: a, emptyDir: {}}, {name: b, emptyDir: {medium: Memory}}]"),
+			remove: []string{`.spec.template.spec.volumes[name="a"].emptyDir.medium`, `.spec.template.spec.volumes[name="b"].emptyDir.medium`},
 			want:   podSpec("volumes: [{name: a, emptyDir: {}}, {name: b}]"),
+		},
+		"a null with a meaning": {
+			config: podSpec("volumes: [{name: a, emptyDir: null}, {name: b, emptyDir: {medium: Memory}}]"),
+			remove: []string{`.spec.template.spec.volumes[name="b"].emptyDir.medium`},
+			want:   podSpec("volumes: [{name: a, emptyDir: null}, {name: b}]"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,6 +142,13 @@ func TestWithout(t *testing.T) {
 func TestWithoutUnknownField(t *testing.T) {
 	if _, err := newTestIntent(t, "spec: {replicas: 3}").Without([]Conflict{{Field: ".spec.nonsense"}}); err == nil {
 		t.Error("a field that Deployments do not have was taken for one")
+	}
+}
+
+func TestWithoutTheOnlyFieldOfAnItem(t *testing.T) {
+	intent := newTestIntent(t, container("env: [{value: x}]"))
+	if rest, err := intent.Without([]Conflict{{Field: inApp + `.env[name=""].value`}}); !errors.Is(err, ErrInvalid) {
+		t.Errorf("intent %v, error %v", rest, err)
 	}
 }
 
