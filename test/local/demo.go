@@ -52,13 +52,31 @@ func demo(ctx context.Context, out io.Writer, i *installation) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := story(ctx, t, i); err != nil {
-		return fmt.Errorf("%w\nThe operator's last lines:\n%s", interrupted(ctx, err), operator.LogTail())
+	if err := whileRunning(ctx, operator, func(ctx context.Context) error { return story(ctx, t, i) }); err != nil {
+		return fmt.Errorf("%w\nThe operator's last lines:\n%s", err, operator.LogTail())
 	}
 	if err := operator.Stop(); err != nil {
 		return err
 	}
 	t.say("All of it held.")
+	return nil
+}
+
+// whileRunning gives up as soon as the operator has ended: there is nothing left
+// to wait for.
+func whileRunning(ctx context.Context, operator *cluster.Process, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-operator.Done():
+			cancel(errors.New("the operator ended by itself"))
+		case <-ctx.Done():
+		}
+	}()
+	if err := do(ctx); err != nil {
+		return interrupted(ctx, err)
+	}
 	return nil
 }
 

@@ -149,13 +149,20 @@ func TestRun(t *testing.T) {
 	})
 }
 
-func TestDemoFailsIfNothingHappens(t *testing.T) {
-	g := NewWithT(t)
-	i := fakeOperator(t, "echo doing nothing; while :; do sleep 0.05; done")
-	ctx, cancel := context.WithCancel(t.Context())
-	// The wait for readiness would take its full time.
-	out := &output{after: "--for=condition=Ready", then: cancel}
-	g.Expect(demo(ctx, out, i)).To(MatchError(ContainSubstring("doing nothing")))
+func TestDemo(t *testing.T) {
+	t.Run("fails if nothing happens", func(t *testing.T) {
+		g := NewWithT(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		// The wait for readiness would take its full time.
+		out := &output{after: "--for=condition=Ready", then: cancel}
+		g.Expect(demo(ctx, out, fakeOperator(t, "echo doing nothing; while :; do sleep 0.05; done"))).To(MatchError(ContainSubstring("doing nothing")))
+	})
+
+	t.Run("fails with the operator", func(t *testing.T) {
+		g := NewWithT(t)
+		g.Expect(demo(t.Context(), t.Output(), fakeOperator(t, "echo sorry; exit 4"))).
+			To(MatchError(And(ContainSubstring("the operator ended by itself"), ContainSubstring("sorry"))))
+	})
 }
 
 func TestShellJoin(t *testing.T) {

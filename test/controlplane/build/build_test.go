@@ -47,6 +47,15 @@ func TestFingerprintCoversInputs(t *testing.T) {
 		write(t, filepath.Join(module, file), "changed")
 		check(file)
 	}
+
+	before, err := fingerprint(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(module, "new_test.go"), "package main")
+	if after, err := fingerprint(module); err != nil || after != before {
+		t.Errorf("a test changed the fingerprint (or %v)", err)
+	}
 }
 
 func TestUpToDate(t *testing.T) {

@@ -66,7 +66,7 @@ func (p *progress) report() {
 			return
 		case <-ticker.C:
 			p.mu.Lock()
-			fmt.Fprintf(p.out, "control plane: %4s  compiled %d of at most %d packages\n",
+			fmt.Fprintf(p.out, "control plane: %4s  compiled %d packages of %d (the rest may be cached); linking comes last\n",
 				time.Since(p.started).Round(time.Second), p.compiled, max(p.total, p.compiled))
 			p.mu.Unlock()
 		}
