@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -28,10 +29,10 @@ func container(app *v1alpha1.Application) (*corev1ac.ContainerApplyConfiguration
 		return nil, fmt.Errorf("container %s of Application %s/%s: %w", v1alpha1.ContainerName, app.Namespace, app.Name, err)
 	}
 
-	// corev1.Container always marshals its resources, and a field selector its divisor, set or not.
+	// corev1.Container always marshals its resources, set or not.
 	c.Resources = resources(spec.Resources)
 	for i := range c.Env {
-		dropSourceDefaults(c.Env[i].ValueFrom)
+		completeSource(c.Env[i].ValueFrom)
 	}
 	for _, probe := range []*corev1ac.ProbeApplyConfiguration{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 		dropProbeDefaults(probe)
@@ -64,17 +65,20 @@ func resources(wanted *corev1.ResourceRequirements) *corev1ac.ResourceRequiremen
 	return r
 }
 
-// dropSourceDefaults removes what stands for "not set" and what the API server would add by itself: a divisor of 0,
-// which always marshals, and optional false, which the CustomResourceDefinition adds to a file key.
-func dropSourceDefaults(source *corev1ac.EnvVarSourceApplyConfiguration) {
+// completeSource adds the defaults of the API server to the selectors that it defaults. These selectors are atomic: they
+// are owned, and compared, as a whole, so without their defaults the live value would differ from the wanted one for ever.
+func completeSource(source *corev1ac.EnvVarSourceApplyConfiguration) {
 	if source == nil {
 		return
 	}
-	if ref := source.ResourceFieldRef; ref != nil && ref.Divisor != nil && ref.Divisor.IsZero() {
-		ref.Divisor = nil
+	if ref := source.FieldRef; ref != nil && ref.APIVersion == nil {
+		ref.WithAPIVersion("v1")
 	}
-	if ref := source.FileKeyRef; ref != nil && ref.Optional != nil && !*ref.Optional {
-		ref.Optional = nil
+	if ref := source.ResourceFieldRef; ref != nil && ref.Divisor == nil {
+		ref.WithDivisor(resource.Quantity{})
+	}
+	if ref := source.FileKeyRef; ref != nil && ref.Optional == nil {
+		ref.WithOptional(false)
 	}
 }
 

@@ -80,7 +80,25 @@ func expectedContainer(t *testing.T, app *v1alpha1.Application) map[string]any {
 		container["ports"] = []any{map[string]any{"name": "app", "containerPort": float64(*app.Spec.Port)}}
 	}
 	prune(container)
+	completeAtomic(container)
 	return container
+}
+
+// completeAtomic adds what the API server adds to the selectors that are owned as a whole.
+func completeAtomic(container map[string]any) {
+	env, _ := container["env"].([]any)
+	for _, item := range env {
+		source, _ := item.(map[string]any)["valueFrom"].(map[string]any)
+		for selector, byDefault := range map[string]struct {
+			field string
+			value any
+		}{"fieldRef": {"apiVersion", "v1"}, "resourceFieldRef": {"divisor", "0"}, "fileKeyRef": {"optional", false}} {
+			ref, found := source[selector].(map[string]any)
+			if _, set := ref[byDefault.field]; found && !set {
+				ref[byDefault.field] = byDefault.value
+			}
+		}
+	}
 }
 
 // prune removes from content what is empty and what the API server would default to just that value.
@@ -114,7 +132,8 @@ func prune(content map[string]any) {
 	}
 }
 
-// noEmptyValues fails for each field without content. Only replicas means something when it is zero. An item of a list
+// noEmptyValues fails for each field without content. Only replicas means something when it is zero, and the selector of
+// a file's key is owned as a whole, with its defaults. An item of a list
 // of strings may be empty: it is an argument like any other.
 func noEmptyValues(t *testing.T, path string, v any) {
 	t.Helper()
@@ -122,7 +141,7 @@ func noEmptyValues(t *testing.T, path string, v any) {
 	case map[string]any:
 		for name, child := range v {
 			here := path + "." + name
-			if (child == nil || reflect.ValueOf(child).IsZero()) && here != "Deployment.spec.replicas" {
+			if (child == nil || reflect.ValueOf(child).IsZero()) && here != "Deployment.spec.replicas" && !strings.HasSuffix(here, ".fileKeyRef.optional") {
 				t.Errorf("%s is %#v: it should be absent", here, child)
 			}
 			switch child := child.(type) {
