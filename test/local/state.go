@@ -61,6 +61,7 @@ func (s *state) own(command string) (release func(), err error) {
 	}
 	return func() {
 		_ = os.Remove(s.kubeconfig())
+		_ = f.Truncate(0)
 		f.Close()
 	}, nil
 }
