@@ -62,11 +62,11 @@ var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 func progress(deployment *appsv1.Deployment) (s state, failed bool) {
 	status := &deployment.Status
-	waiting := func(format string, args ...any) state {
+	waiting := func(what string) state {
 		return state{
 			status:  falseStatus,
 			reason:  v1alpha1.ReasonProgressing,
-			message: fmt.Sprintf("Deployment %s ", deployment.Name) + fmt.Sprintf(format, args...),
+			message: fmt.Sprintf("Deployment %s %s", deployment.Name, what),
 		}
 	}
 	if status.ObservedGeneration < deployment.Generation {
