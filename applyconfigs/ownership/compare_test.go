@@ -248,3 +248,16 @@ func TestCompareWithRepeatedKeys(t *testing.T) {
 	}
 	wantEqual(t, "difference", diff.String(), "up to date")
 }
+
+// BenchmarkCompare is what an object at rest costs.
+func BenchmarkCompare(b *testing.B) {
+	config := "spec: {replicas: 3, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: app, image: a, args: [x], env: [{name: A, value: a}, {name: B, value: b}], ports: [{containerPort: 80}], resources: {limits: {cpu: '1'}}}]}}}"
+	live := newHistory(b).apply(us.Name, config).update("kubelet", setReplicas(3)).live()
+	intent := newTestIntent(b, config)
+	b.ReportAllocs()
+	for b.Loop() {
+		if diff, err := intent.Compare(live); err != nil || !diff.Empty() {
+			b.Fatal(diff, err)
+		}
+	}
+}

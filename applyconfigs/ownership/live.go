@@ -13,6 +13,9 @@ import (
 )
 
 // Object is a live object, as its Go type or unstructured. Every client.Object of controller-runtime is one.
+//
+// For built-in kinds both forms are as good. Of a custom resource the API server stores empty values too (replicas: 0),
+// which a Go type with omitempty does not show: where managers contend for those, only the unstructured form is exact.
 type Object interface {
 	metav1.Object
 	runtime.Object

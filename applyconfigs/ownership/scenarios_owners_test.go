@@ -150,8 +150,8 @@ var scenariosOfOwners = []scenario{
 		conflicts: []string{`.status.replicas ("before-first-apply" by Update through "status")`},
 	},
 	{
-		name:    "service-ports",
-		service: true,
+		name: "service-ports",
+		kind: "Service",
 		history: []step{
 			apply(us, "spec: {selector: {app: web}, ports: [{name: http, port: 80, targetPort: 8080}, {name: dns, port: 53, protocol: UDP}]}"),
 			patch("kubectl-patch", "spec: {ports: [{port: 80, targetPort: http}]}"),
@@ -160,8 +160,8 @@ var scenariosOfOwners = []scenario{
 		conflicts: []string{`.spec.ports[port=80,protocol="TCP"].targetPort ("kubectl-patch" by Update)`},
 	},
 	{
-		name:    "service-node-port-of-somebody",
-		service: true,
+		name: "service-node-port-of-somebody",
+		kind: "Service",
 		history: []step{
 			apply(us, "spec: {type: NodePort, selector: {app: web}, ports: [{name: http, port: 80}]}"),
 			patch("kubectl-patch", "spec: {ports: [{port: 80, nodePort: 30123}]}"),
@@ -170,8 +170,8 @@ var scenariosOfOwners = []scenario{
 		difference: "up to date",
 	},
 	{
-		name:    "service-selector",
-		service: true,
+		name: "service-selector",
+		kind: "Service",
 		history: []step{
 			create("creator", "spec: {selector: {app: other}, ports: [{port: 80}]}"),
 		},

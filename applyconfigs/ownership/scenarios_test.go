@@ -9,7 +9,7 @@ import (
 // scenario is a history of writes, and what an unforced apply of ours then meets.
 type scenario struct {
 	name        string
-	service     bool   // a Service instead of a Deployment
+	kind        string // Deployment if empty
 	subresource string // to which we apply
 	history     []step
 	desired     string
@@ -39,7 +39,7 @@ func inContainer(fields string) string {
 
 const app = `.spec.template.spec.containers[name="app"]`
 
-var scenarios = slices.Concat(scenariosOfOwners, scenariosOfValues)
+var scenarios = slices.Concat(scenariosOfOwners, scenariosOfValues, scenariosOfStatus)
 
 func (s scenario) manager() ownership.Manager {
 	manager := ownership.Applier(us)

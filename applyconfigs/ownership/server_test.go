@@ -10,10 +10,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	applyconfigurations "k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	applicationv1alpha1 "mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs"
 	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
@@ -23,7 +28,22 @@ var (
 	seed     = flag.Uint64("seed", 1, "seed of the random histories")
 )
 
-var types = applyconfigurations.NewTypeConverter(scheme.Scheme)
+// typesOf returns the schemas of a kind: those of client-go, or the generated ones of our own kind.
+func typesOf(kind string) managedfields.TypeConverter {
+	if kind == "Application" {
+		return ownTypes
+	}
+	return builtInTypes
+}
+
+var (
+	builtInTypes = applyconfigurations.NewTypeConverter(scheme.Scheme)
+	ownTypes     = func() managedfields.TypeConverter {
+		scheme := runtime.NewScheme()
+		utilruntime.Must(applicationv1alpha1.AddToScheme(scheme))
+		return applyconfigs.NewTypeConverter(scheme)
+	}()
+)
 
 // TestAgainstServer compares what is foretold with what a real API server answers and does: on chosen histories first,
 // then on random ones.
@@ -31,7 +51,7 @@ func TestAgainstServer(t *testing.T) {
 	server := startServer(t)
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
-			w := server.newWorld(t, s.name, s.service)
+			w := server.newWorld(t, s.name, s.kind)
 			for _, step := range s.history {
 				step(w)
 			}
@@ -52,7 +72,7 @@ func TestAgainstServer(t *testing.T) {
 	for n := range *programs {
 		t.Run(fmt.Sprintf("program-%d", n), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(*seed, uint64(n)))
-			w := server.newWorld(t, fmt.Sprintf("program-%d", n), false)
+			w := server.newWorld(t, fmt.Sprintf("program-%d", n), "Deployment")
 			for _, step := range randomHistory(random) {
 				step(w)
 			}
@@ -69,7 +89,7 @@ func TestAgainstServer(t *testing.T) {
 func checkApply(w *world, manager ownership.Manager, desired string) recording {
 	t := w.t
 	t.Helper()
-	intent, err := ownership.NewIntent(types, manager, w.object(desired))
+	intent, err := ownership.NewIntent(typesOf(w.kind), manager, w.object(desired))
 	w.must(intent, err)
 	live, untyped := w.live()
 	foretold, diff := examine(t, intent, live)

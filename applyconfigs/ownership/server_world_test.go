@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	applicationv1alpha1 "mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/test/cluster"
 )
@@ -40,7 +42,7 @@ func startServer(t testing.TB) server {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	c, err := cluster.Start(ctx, cluster.Options{})
+	c, err := cluster.Start(ctx, cluster.Options{CRDs: []string{"../../deploy/crd"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +77,18 @@ type world struct {
 	resource schema.GroupVersionResource
 }
 
-func (s server) newWorld(t testing.TB, name string, service bool) *world {
-	w := &world{t: t, clients: s.clients, kind: "Deployment", name: name}
-	w.resource = appsv1.SchemeGroupVersion.WithResource("deployments")
-	if service {
-		w.kind, w.resource = "Service", corev1.SchemeGroupVersion.WithResource("services")
+func (s server) newWorld(t testing.TB, name, kind string) *world {
+	t.Helper()
+	w := &world{t: t, clients: s.clients, kind: kind, name: name}
+	switch kind {
+	case "Deployment", "":
+		w.kind, w.resource = "Deployment", appsv1.SchemeGroupVersion.WithResource("deployments")
+	case "Service":
+		w.resource = corev1.SchemeGroupVersion.WithResource("services")
+	case "Application":
+		w.resource = applicationv1alpha1.SchemeGroupVersion.WithResource(applicationv1alpha1.Resource)
+	default:
+		t.Fatalf("no resource for %s", kind)
 	}
 	w.objects = s.dynamic.Resource(w.resource).Namespace(namespace)
 	return w
@@ -125,7 +134,8 @@ func (w *world) live() (typed, untyped ownership.Object) {
 	case "Service":
 		typed, err = w.clients.CoreV1().Services(namespace).Get(w.t.Context(), w.name, metav1.GetOptions{})
 	default:
-		err = fmt.Errorf("no typed client for %s", w.kind)
+		typed = &applicationv1alpha1.Application{}
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed)
 	}
 	w.must(typed, err)
 	return typed, u
@@ -138,6 +148,13 @@ func apply(manager, config string) step {
 	return func(w *world) {
 		w.t.Helper()
 		w.must(nil, w.send(w.object(config), ownership.Applier(manager)))
+	}
+}
+
+func applyStatus(manager, config string) step {
+	return func(w *world) {
+		w.t.Helper()
+		w.must(nil, w.send(w.object(config), ownership.Manager{Name: manager, Subresource: "status"}))
 	}
 }
 
@@ -156,9 +173,14 @@ func create(manager, config string) step {
 	}
 }
 
-// patch is a merge patch, as `kubectl edit` and `kubectl set` send it.
+// patch is what `kubectl edit` and `kubectl set` send for built-in kinds.
 func patch(manager, body string, subresources ...string) step {
 	return patchAs(apitypes.StrategicMergePatchType, manager, body, subresources...)
+}
+
+// mergePatch is what they send for custom resources.
+func mergePatch(manager, body string, subresources ...string) step {
+	return patchAs(apitypes.MergePatchType, manager, body, subresources...)
 }
 
 func jsonPatch(manager, body string) step { return patchAs(apitypes.JSONPatchType, manager, body) }
