@@ -137,6 +137,8 @@ func TestAnnounceReady(t *testing.T) {
 	s.step("pods refused", "Warning ReplicaFailure")
 	s.deployment.live = newDeployment()
 	s.step("rolled out", "Normal RolledOut")
+	s.deployment.live = newDeployment(counts(0, 0, 0), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)) })
+	s.step("scaled to zero: as ready as before, if for another reason")
 	s.deployment.live = nil
 	s.step("the Deployment is gone: another is created at once")
 }

@@ -50,6 +50,7 @@ func TestObserveRollout(t *testing.T) {
 		{"deadline exceeded since pods are refused", newDeployment(counts(0, 0, 0), deadline, noPods),
 			no, v1alpha1.ReasonProgressDeadlineExceeded, true, yes, available},
 		{"pods refused", newDeployment(counts(1, 1, 1), noPods), no, v1alpha1.ReasonReplicaFailure, false, yes, available},
+		{"pods refused, and others not available", newDeployment(counts(3, 3, 2), noPods), no, v1alpha1.ReasonReplicaFailure, false, yes, available},
 		{"pods were refused", newDeployment(counts(1, 1, 1), withCondition(appsv1.DeploymentReplicaFailure, corev1.ConditionFalse, "FailedCreate")),
 			no, v1alpha1.ReasonProgressing, false, yes, available},
 		{"pods refused, and yet all there", newDeployment(noPods), yes, v1alpha1.ReasonRolledOut, false, yes, available},

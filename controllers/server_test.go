@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/applyconfigurations"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata/fake"
@@ -33,6 +34,8 @@ type server struct {
 	fails map[string]error
 	// requests are the writes.
 	requests []string
+	// uids are those that the writes were bound to, by request.
+	uids map[string]types.UID
 	// status is the status that was last applied.
 	status v1alpha1.ApplicationStatus
 }
@@ -46,7 +49,7 @@ func newReconciler(t *testing.T) (*Reconciler, *server, *recorder) {
 			t.Fatal(err)
 		}
 	}
-	s := &server{cached: map[string]client.Object{}, stored: map[string]client.Object{}, fails: map[string]error{}}
+	s := &server{cached: map[string]client.Object{}, stored: map[string]client.Object{}, fails: map[string]error{}, uids: map[string]types.UID{}}
 	s.cached["Application"], s.stored["Application"] = newApp(), newApp()
 	recorder := &recorder{t: t}
 	strangers := newStrangers(fake.NewSimpleMetadataClient(fake.NewTestScheme()))
@@ -127,6 +130,7 @@ func (s *server) write(request string, object *unstructured.Unstructured) error 
 		return err
 	}
 	if object != nil {
+		s.uids[request] = object.GetUID()
 		object.SetResourceVersion(fmt.Sprint(1000 + len(s.requests)))
 		if object.GetUID() == "" {
 			object.SetUID("new-uid")

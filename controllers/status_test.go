@@ -167,6 +167,9 @@ func TestDeriveStatusIsStable(t *testing.T) {
 			if again := deriveStatus(app, deployment, service, start); !reflect.DeepEqual(first, again) {
 				t.Errorf("%s, %s: twice the same world (-first +second):\n%s", outcome.name, rollout.name, cmp.Diff(first, again))
 			}
+			if diff := cmp.Diff(asStored(t, first), first); diff != "" {
+				t.Errorf("%s, %s: storing it changes it (-stored +derived):\n%s", outcome.name, rollout.name, diff)
+			}
 			app.Status = asStored(t, first)
 			app.Status.Conditions = append([]metav1.Condition{{Type: "Audited", Status: metav1.ConditionTrue}}, app.Status.Conditions...)
 			later := deriveStatus(app, deployment, service, start.Add(time.Hour))

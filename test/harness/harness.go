@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -66,7 +67,7 @@ func Start(ctx context.Context, o Options) (*Environment, error) {
 	}
 	e := &Environment{Cluster: c, binary: binary, output: o.Output}
 	if err := e.prepare(ctx, root); err != nil {
-		return nil, fmt.Errorf("%w (stopping the cluster: %v)", err, c.Stop())
+		return nil, errors.Join(err, c.Stop())
 	}
 	return e, nil
 }

@@ -1,0 +1,113 @@
+package controllers
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+)
+
+// appliedDeployment returns a Deployment of which the operator owns something, but by far not all that it wants.
+func appliedDeployment() *appsv1.Deployment {
+	return newDeployment(func(d *appsv1.Deployment) {
+		d.ManagedFields = []metav1.ManagedFieldsEntry{{
+			Manager: v1alpha1.FieldManager, Operation: byApply, APIVersion: "apps/v1",
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{"f:labels":{"f:app":{}}}}`),
+		}}
+	})
+}
+
+// TestApplyIsBoundToTheUID: a child that is deleted between the look at it and the apply must not come back by mistake.
+func TestApplyIsBoundToTheUID(t *testing.T) {
+	r, s, _ := newReconciler(t)
+	s.has(appliedDeployment())
+	if err := reconcileWeb(t, r); err != nil {
+		t.Fatal(err)
+	}
+	expectRequests(t, s, "apply Deployment", "apply Service", "apply status")
+	if got := s.uids["apply Deployment"]; got != "child-uid" {
+		t.Errorf("a Deployment that exists was applied with uid %q", got)
+	}
+	if got := s.uids["apply Service"]; got != "" {
+		t.Errorf("a Service that does not exist was applied with uid %q", got)
+	}
+}
+
+// TestApplyOnOldCache: what was just applied is not applied again before the cache shows it.
+func TestApplyOnOldCache(t *testing.T) {
+	r, s, _ := newReconciler(t)
+	s.has(appliedDeployment())
+	if err := reconcileWeb(t, r); err != nil {
+		t.Fatal(err)
+	}
+	before := len(s.requests)
+	// The cache catches up with the Application, which may have changed once more, but not with the Deployment.
+	s.cached["Application"].SetResourceVersion("5000")
+	if err := reconcileWeb(t, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, request := range s.requests[before:] {
+		if request != "apply Service" { // of which the cache knows nothing at all
+			t.Errorf("%s on an old cache", request)
+		}
+	}
+	// Now it shows the Deployment, too.
+	s.cached["Deployment"].SetResourceVersion("5000")
+	before = len(s.requests)
+	if err := reconcileWeb(t, r); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.requests) == before {
+		t.Error("nothing is done any more, although the cache has caught up")
+	}
+}
+
+// TestNoApplyThatMustFail: what the managedFields tell beforehand is not tried out. The apply of the server itself is for
+// the suites to see.
+func TestNoApplyThatMustFail(t *testing.T) {
+	r, s, _ := newReconciler(t)
+	s.cached["Application"].(*v1alpha1.Application).Spec.Replicas = new(int32(1))
+	live := newDeployment()
+	live.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: "kubectl", Operation: byUpdate, Subresource: "scale", APIVersion: "apps/v1",
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
+	}}
+	s.has(live)
+	if err := reconcileWeb(t, r); err != nil {
+		t.Fatal(err)
+	}
+	expectRequests(t, s, "apply Service", "apply status")
+	want := []v1alpha1.FieldConflict{{
+		Kind: "Deployment", Name: "web", Field: ".spec.replicas", Manager: "kubectl", Operation: byUpdate, Subresource: "scale", APIVersion: "apps/v1",
+	}}
+	if diff := cmp.Diff(want, s.status.Conflicts); diff != "" {
+		t.Errorf("status.conflicts (-want +got):\n%s", diff)
+	}
+	if got := condition(t, s.status, "Synced").Reason; got != v1alpha1.ReasonFieldConflict {
+		t.Errorf("Synced: %s", got)
+	}
+	if s.status.DeploymentStatus == nil {
+		t.Error("the Deployment is not reported, although it is this Application's")
+	}
+}
+
+// TestNoApplyToWhatIsGoing: the next is created once this one is gone.
+func TestNoApplyToWhatIsGoing(t *testing.T) {
+	r, s, events := newReconciler(t)
+	live := newDeployment()
+	live.DeletionTimestamp, live.Finalizers = &metav1.Time{Time: start}, []string{"example.com/guard"}
+	s.has(live)
+	if err := reconcileWeb(t, r); err != nil {
+		t.Fatal(err)
+	}
+	expectRequests(t, s, "apply Service", "apply status")
+	if got := condition(t, s.status, "Synced"); got.Status != metav1.ConditionFalse || got.Reason != v1alpha1.ReasonTerminating {
+		t.Errorf("Synced: %+v", got)
+	}
+	if len(events.events) > 0 {
+		t.Errorf("Events %v", events.events)
+	}
+}

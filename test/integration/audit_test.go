@@ -1,0 +1,163 @@
+package integration
+
+import (
+	"encoding/json"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/test/cluster"
+)
+
+// fewRejections is how often one object may answer 409 within a story: races happen, hot loops don't.
+const fewRejections = 5
+
+// now marks the end of the audit log.
+func now() cluster.Mark {
+	GinkgoHelper()
+	mark, err := env.Audit().Mark()
+	Expect(err).NotTo(HaveOccurred())
+	return mark
+}
+
+// writesSince returns the operator's writes in the spec's namespace, Events left out.
+func writesSince(mark cluster.Mark, filters ...cluster.Filter) cluster.Events {
+	GinkgoHelper()
+	writes, err := env.OperatorWrites(mark, append(filters, cluster.InNamespace(namespace))...)
+	Expect(err).NotTo(HaveOccurred())
+	return writes
+}
+
+// eventWritesSince counts the operator's writes of Events in the spec's namespace.
+func eventWritesSince(mark cluster.Mark) int {
+	GinkgoHelper()
+	writes, err := env.OperatorRequests(mark, cluster.Writes(), cluster.OnResource("events"), cluster.InNamespace(namespace))
+	Expect(err).NotTo(HaveOccurred())
+	return len(writes)
+}
+
+// appliesTo counts the operator's applies of a resource.
+func appliesTo(resource string, mark cluster.Mark) int {
+	GinkgoHelper()
+	return len(writesSince(mark, cluster.WithVerb("patch"), cluster.OnResource(resource)))
+}
+
+// expectNoWrites claims that the operator writes nothing for a while, nor has since mark.
+func expectNoWrites(mark cluster.Mark) {
+	GinkgoHelper()
+	Consistently(func() cluster.Events { return writesSince(mark) }).Should(BeEmpty())
+}
+
+// waitForQuiet waits until the operator has written nothing for a while.
+func waitForQuiet() {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		mark := now()
+		g.Consistently(func() cluster.Events { return writesSince(mark) }).WithTimeout(quiet).Should(BeEmpty())
+	}).Should(Succeed())
+}
+
+// expectWellBehavedWrites claims what holds for every request of the operator, in all namespaces.
+func expectWellBehavedWrites(mark cluster.Mark) {
+	GinkgoHelper()
+	writes, err := env.OperatorWrites(mark)
+	Expect(err).NotTo(HaveOccurred())
+	rejections := map[string]int{}
+	for _, write := range writes {
+		Expect(write.Forced()).To(BeFalse(), "a forced write: %s", write)
+		switch {
+		case write.Verb == "patch":
+			expectApply(write)
+		default:
+			Expect(write.Verb).To(Equal("delete"), "neither apply nor delete: %s", write)
+			Expect(write.ObjectRef.Resource).To(Equal("services"), "a delete of something other than a Service: %s", write)
+		}
+		if write.Code() == 409 {
+			object := fmt.Sprintf("%s %s/%s", write.ObjectRef.Resource, write.ObjectRef.Namespace, write.ObjectRef.Name)
+			rejections[object]++
+			Expect(rejections[object]).To(BeNumerically("<=", fewRejections), "a hot loop of conflicts at %s", object)
+		}
+	}
+}
+
+// expectApply claims that a patch was an apply, by the right manager, of nothing but what it may write.
+func expectApply(patch cluster.Event) {
+	GinkgoHelper()
+	manager := v1alpha1.FieldManager
+	if patch.ObjectRef.Resource == v1alpha1.Resource {
+		manager = v1alpha1.FieldManagerStatus
+		Expect(patch.ObjectRef.Subresource).To(Equal("status"), "an Application is written outside its status: %s", patch)
+	} else {
+		Expect(patch.ObjectRef.Subresource).To(BeEmpty(), patch.String())
+	}
+	Expect(patch.FieldManager()).To(Equal(manager), patch.String())
+	if patch.RequestBody() == "" {
+		// The authorizer said no before anybody read it.
+		Expect(patch.Code()).To(BeEquivalentTo(403), patch.String())
+		return
+	}
+
+	body := &unstructured.Unstructured{}
+	// The log does not tell the content type. Only an apply names the kind in its body, and only an apply leaves an
+	// entry with the operation Apply.
+	Expect(json.Unmarshal([]byte(patch.RequestBody()), &body.Object)).To(Succeed(), patch.String())
+	Expect(body.GetAPIVersion()).NotTo(BeEmpty(), "not an apply: %s", patch)
+	Expect(body.GetKind()).NotTo(BeEmpty(), "not an apply: %s", patch)
+	Expect(body.GetManagedFields()).To(BeNil(), "managedFields sent back: %s", patch)
+
+	foreign := "status"
+	if manager == v1alpha1.FieldManagerStatus {
+		foreign = "spec"
+	}
+	Expect(body.Object).NotTo(HaveKey(foreign), patch.String())
+	expectNoEmptyValues(body.Object, patch)
+
+	if patch.Code() != 200 && patch.Code() != 201 {
+		return
+	}
+	answer := &unstructured.Unstructured{}
+	Expect(json.Unmarshal([]byte(patch.ResponseBody()), &answer.Object)).To(Succeed())
+	Expect(answer.GetManagedFields()).To(ContainElement(And(
+		HaveField("Manager", manager),
+		HaveField("Operation", metav1.ManagedFieldsOperationApply),
+	)), patch.String())
+}
+
+// expectNoEmptyValues claims that an apply carries no value that stands for nothing: each would be owned.
+func expectNoEmptyValues(body map[string]any, patch cluster.Event) {
+	GinkgoHelper()
+	if patch.ObjectRef.Resource == v1alpha1.Resource {
+		return // the status mirrors what the children report
+	}
+	walk("", body, func(path string, value any) {
+		switch v := value.(type) {
+		case nil:
+			Fail(fmt.Sprintf("%s is null in %s", path, patch))
+		case map[string]any:
+			// A handler, a condition, or an empty volume may be empty on purpose. No spec of this suite has one.
+			Expect(v).NotTo(BeEmpty(), "%s is empty in %s", path, patch)
+			Expect(v).NotTo(HaveKey("creationTimestamp"), patch.String())
+		case []any:
+			Expect(v).NotTo(BeEmpty(), "%s is empty in %s", path, patch)
+		}
+	})
+}
+
+// walk calls visit for each value below an object of a JSON document.
+func walk(path string, value any, visit func(path string, value any)) {
+	visit(path, value)
+	switch v := value.(type) {
+	case map[string]any:
+		for key, child := range v {
+			walk(path+"."+key, child, visit)
+		}
+	case []any:
+		for _, child := range v {
+			walk(path+"[]", child, visit)
+		}
+	}
+}

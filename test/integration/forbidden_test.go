@@ -1,0 +1,137 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/test/harness"
+)
+
+var _ = Describe("The operator without one of its rights", func() {
+	// heals waits until the missing right is back and all is well, without a touch of the Application.
+	heals := func(ctx context.Context, grant func()) {
+		GinkgoHelper()
+		By("granting it")
+		grant()
+		eventuallySynced(ctx)
+		Expect(the(ctx, application).Status.Conditions).NotTo(ContainElement(HaveField("Type", v1alpha1.ConditionStalled)))
+	}
+
+	It("to create Deployments makes the Service, and says so", func(ctx SpecContext) {
+		grant := revoke(ctx, "create", "apps", "deployments")
+		write(ctx, exposedSpec)
+		Eventually(ctx, application).Should(beForbidden("Deployment", `cannot create resource "deployments"`))
+		Expect(the(ctx, service)).To(beControlledBy(the(ctx, application)))
+
+		By("counting the attempts while it is missing: they get rarer")
+		mark := now()
+		Consistently(func() int { return appliesTo("deployments", mark) }).WithTimeout(3 * quiet).Should(BeNumerically("<=", 5))
+		Expect(appliesTo("applications/status", mark)).To(BeZero(), "the same status is written again")
+		Expect(eventWritesSince(mark)).To(BeZero(), "an Event is repeated")
+		heals(ctx, grant)
+	})
+
+	It("to patch Services changes the Deployment, and says so", func(ctx SpecContext) {
+		given(ctx, exposedSpec)
+		grant := revoke(ctx, "patch", "", "services")
+		write(ctx, "{image: registry.example/web:2, port: 9090, expose: ClusterIP}")
+		Eventually(ctx, application).Should(beForbidden("Service", `cannot patch resource "services"`))
+		Expect(the(ctx, deployment).Spec.Template.Spec.Containers[0].Image).To(Equal("registry.example/web:2"))
+		heals(ctx, grant)
+		Expect(the(ctx, service).Spec.Ports).To(ConsistOf(HaveField("Port", BeEquivalentTo(9090))))
+	})
+
+	It("to delete Services says so", func(ctx SpecContext) {
+		given(ctx, exposedSpec)
+		grant := revoke(ctx, "delete", "", "services")
+		write(ctx, "{image: registry.example/web:1, port: 8080}")
+		Eventually(ctx, application).Should(beForbidden("Service", `cannot delete resource "services"`))
+		heals(ctx, grant)
+		eventuallyGone(ctx, theService())
+	})
+
+	It("to read Deployments says so", func(ctx SpecContext) {
+		grant := revoke(ctx, "get", "apps", "deployments")
+		write(ctx, exposedSpec)
+		Eventually(ctx, application).Should(beForbidden("Deployment", `cannot get resource "deployments"`))
+		heals(ctx, grant)
+	})
+
+	It("to write the status does its work, and says so in its log", func(ctx SpecContext) {
+		grant := revoke(ctx, "patch", v1alpha1.GroupName, "applications/status")
+		write(ctx, exposedSpec)
+		Eventually(ctx, deployment).Should(HaveField("Spec.Template.Spec.Containers", HaveLen(1)))
+		Eventually(ctx, service).Should(HaveField("Spec.Ports", HaveLen(1)))
+		Eventually(env.OperatorLog).Should(ContainSubstring("cannot patch resource"))
+		Expect(env.OperatorLog()).To(ContainSubstring("applications/status"))
+		heals(ctx, grant)
+	})
+
+	It("to write Events does its work, and says so in its log", func(ctx SpecContext) {
+		grant := revoke(ctx, "create", "events.k8s.io", "events")
+		given(ctx, exposedSpec)
+		Eventually(env.OperatorLog).Should(ContainSubstring(`cannot create resource \"events\"`))
+		heals(ctx, grant)
+	})
+})
+
+// beForbidden matches an Application of which a child may not be written.
+func beForbidden(kind, words string) types.GomegaMatcher {
+	message := And(ContainSubstring("writing "+kind+" web is forbidden"), ContainSubstring(words))
+	return And(
+		haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonForbidden, message),
+		haveCondition(v1alpha1.ConditionReady, "False", v1alpha1.ReasonForbidden),
+		haveCondition(v1alpha1.ConditionStalled, "True", v1alpha1.ReasonForbidden),
+	)
+}
+
+// revoke takes a right out of the operator's role, until grant is called or the spec ends.
+func revoke(ctx context.Context, verb, group, resource string) (grant func()) {
+	GinkgoHelper()
+	By(fmt.Sprintf("revoking the right to %s %s", verb, resource))
+	role := &rbacv1.ClusterRole{}
+	Expect(env.Client.Get(ctx, client.ObjectKey{Name: "application-operator"}, role)).To(Succeed())
+	shipped := slices.Clone(role.Rules)
+	var rest []rbacv1.PolicyRule
+	for _, rule := range shipped {
+		if slices.Contains(rule.APIGroups, group) && slices.Contains(rule.Resources, resource) {
+			Expect(rule.Verbs).To(ContainElement(verb), "the role never had it")
+			rule.Verbs = slices.DeleteFunc(slices.Clone(rule.Verbs), func(v string) bool { return v == verb })
+		}
+		if len(rule.Verbs) > 0 {
+			rest = append(rest, rule)
+		}
+	}
+	set := func(ctx context.Context, rules []rbacv1.PolicyRule, allowed bool) {
+		GinkgoHelper()
+		role.Rules = rules
+		Expect(env.Client.Update(ctx, role)).To(Succeed())
+		Eventually(ctx, func(ctx context.Context) (bool, error) { return operatorMay(ctx, verb, group, resource) }).Should(Equal(allowed))
+	}
+	set(ctx, rest, false)
+	DeferCleanup(func(ctx SpecContext) { set(ctx, shipped, true) })
+	return func() { set(ctx, shipped, true) }
+}
+
+// operatorMay asks the API server's authorizer, which hears of a changed role a little later.
+func operatorMay(ctx context.Context, verb, group, resource string) (bool, error) {
+	resource, subresource, _ := strings.Cut(resource, "/")
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: harness.OperatorUser,
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: verb, Group: group, Resource: resource, Subresource: subresource,
+		},
+	}}
+	err := env.Client.Create(ctx, review)
+	return review.Status.Allowed, err
+}

@@ -1,0 +1,96 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+)
+
+var _ = Describe("A conflict can be read", func() {
+	const otherImage = `{spec: {template: {spec: {containers: [{name: app, image: "registry.example/web:theirs"}]}}}}`
+
+	// resolves follows the advice of the message: the spec takes the live value.
+	resolves := func(ctx SpecContext) {
+		GinkgoHelper()
+		By("setting the spec to the live value, as the message says")
+		Expect(the(ctx, application).Status.Message).To(ContainSubstring("set the spec to the live value"))
+		given(ctx, "{image: registry.example/web:theirs}")
+
+		By("changing it further on: now the former owner stands in the way, until it releases the field")
+		write(ctx, "{image: registry.example/web:3}")
+		Eventually(ctx, application).Should(HaveField("Status.Conflicts", HaveLen(1)))
+	}
+
+	DescribeTable("however oddly its manager is called:",
+		func(ctx SpecContext, manager string) {
+			given(ctx, "{image: registry.example/web:1}")
+			edit(ctx, manager, theDeployment(), otherImage)
+			Eventually(ctx, application).Should(haveConflicts(onDeployment(imageField, manager, byUpdate)))
+			Expect(the(ctx, application).Status.Message).To(ContainSubstring("%q (Update)", manager))
+		},
+		Entry("with quotes", `ops "night" team`),
+		Entry("with a comma and a colon", "a, b: c"),
+		Entry("with what looks like the message", `x" using apps/v1: .spec.replicas`),
+		Entry("with a backslash and braces", `back\slash {{.}} %s`),
+		Entry("in other scripts", "Ünïcode-менеджер-管理"),
+		Entry("at full length", strings.Repeat("m", 128)),
+		Entry("like the operator", v1alpha1.FieldManager),
+		Entry("like the operator's status manager", v1alpha1.FieldManagerStatus),
+	)
+
+	It("however oddly its field is called", func(ctx SpecContext) {
+		given(ctx, `{image: registry.example/web:1, env: [{name: A.B, value: ours}, {name: 'C["x"], D', value: ours}]}`)
+		edit(ctx, "ops", theDeployment(), `
+metadata: {labels: {app.kubernetes.io/name: theirs}}
+spec: {template: {spec: {containers: [{name: app, env: [{name: A.B, value: theirs}, {name: 'C["x"], D', value: theirs}]}]}}}`)
+		Eventually(ctx, application).Should(haveConflicts(
+			onDeployment(".metadata.labels.app.kubernetes.io/name", "ops", byUpdate),
+			onDeployment(`.spec.template.spec.containers[name="app"].env[name="A.B"].value`, "ops", byUpdate),
+			onDeployment(`.spec.template.spec.containers[name="app"].env[name="C[\"x\"], D"].value`, "ops", byUpdate),
+		))
+	})
+
+	It("when somebody re-created the child by POST under the operator's name", func(ctx SpecContext) {
+		given(ctx, "{image: registry.example/web:1}")
+		child := the(ctx, deployment)
+
+		whileOperatorIsDown(ctx, func() {
+			Expect(env.Client.Delete(ctx, theDeployment())).To(Succeed())
+			copied := theDeployment()
+			copied.Labels, copied.OwnerReferences, copied.Spec = child.Labels, child.OwnerReferences, child.Spec
+			copied.Spec.Template.Spec.Containers[0].Image = "registry.example/web:theirs"
+			Expect(env.Client.Create(ctx, copied, client.FieldOwner(v1alpha1.FieldManager))).To(Succeed())
+		})
+		Eventually(ctx, application).Should(haveConflicts(onDeployment(imageField, v1alpha1.FieldManager, byUpdate)))
+		resolves(ctx)
+	})
+
+	It("when somebody wiped managedFields", func(ctx SpecContext) {
+		given(ctx, "{image: registry.example/web:theirs}")
+		Expect(env.MergeYAML(ctx, "wiper", theDeployment(), "{metadata: {managedFields: [{}]}}")).To(Succeed())
+
+		By("seeing the operator claim its fields again, beside a claim from before")
+		Eventually(func() []string { return ownedByOperator(the(ctx, deployment)) }).Should(ContainElement(imageField))
+		eventuallySynced(ctx)
+
+		By("changing the spec")
+		write(ctx, "{image: registry.example/web:2}")
+		Eventually(ctx, application).Should(haveConflicts(onDeployment(imageField, "before-first-apply", byUpdate)))
+		resolves(ctx)
+	})
+
+	It("when the API server has folded many managers into one", func(ctx SpecContext) {
+		given(ctx, "{image: registry.example/web:1}")
+		edit(ctx, "manager-0", theDeployment(), otherImage)
+		for i := range 12 {
+			edit(ctx, fmt.Sprintf("manager-%d", i+1), theDeployment(), fmt.Sprintf(`{metadata: {annotations: {note-%d: a}}}`, i))
+		}
+		Eventually(ctx, application).Should(haveConflicts(onDeployment(imageField, "ancient-changes", byUpdate)))
+		resolves(ctx)
+	})
+})

@@ -1,0 +1,117 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+)
+
+// badName is the rule for metadata.name.
+const badName = "metadata.name becomes the name of a Service and the value of a label: use at most 63 lower case letters, digits or '-', beginning with a letter and ending with a letter or digit"
+
+var _ = DescribeTable("An Application is refused as it is written, however it is written, if",
+	func(ctx SpecContext, spec, message string) {
+		expectRefused(ctx, web, "{image: registry.example/web:1, "+spec+"}", message)
+	},
+	Entry("it exposes no port", "expose: ClusterIP",
+		"spec.expose needs spec.port: set the port that the Service shall expose, or remove spec.expose"),
+	Entry("it exposes in no known way", "port: 80, expose: Public",
+		`spec.expose: Unsupported value: "Public": supported values: "ClusterIP", "NodePort", "LoadBalancer"`),
+	Entry("its port is 0", "port: 0", "spec.port in body should be greater than or equal to 1"),
+	Entry("its port is too large", "port: 65536", "spec.port in body should be less than or equal to 65535"),
+	Entry("its replicas are negative", "replicas: -1", "spec.replicas in body should be greater than or equal to 0"),
+	Entry("its pull policy is none", "imagePullPolicy: Sometimes",
+		`spec.imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "IfNotPresent"`),
+	Entry("an env entry has an empty name", `env: [{name: ""}]`, "each entry of spec.env needs a name that is not empty"),
+	Entry("an env entry has both a value and a reference", "env: [{name: A, value: a, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]",
+		"an entry of spec.env has both value and valueFrom: keep one of the two"),
+	Entry("it requests more cpu than its limit", "resources: {requests: {cpu: 1001m}, limits: {cpu: 1}}",
+		"spec.resources requests more cpu or memory than its limit: lower the request or raise the limit"),
+	Entry("it requests more memory than its limit", "resources: {requests: {memory: 1Gi}, limits: {memory: 1000Mi}}",
+		"spec.resources requests more cpu or memory than its limit: lower the request or raise the limit"),
+	Entry("a liveness probe does nothing", "livenessProbe: {periodSeconds: 3}",
+		"spec.livenessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"),
+	Entry("a liveness probe does two things", "livenessProbe: {tcpSocket: {port: 1}, exec: {command: [a]}}",
+		"spec.livenessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"),
+	Entry("a liveness probe has a threshold of success", "livenessProbe: {tcpSocket: {port: 1}, successThreshold: 2}",
+		"spec.livenessProbe.successThreshold must be 1: remove it"),
+	Entry("a readiness probe does nothing", "readinessProbe: {}",
+		"spec.readinessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"),
+	Entry("a startup probe does nothing", "startupProbe: {periodSeconds: 3}",
+		"spec.startupProbe needs exactly one of exec, httpGet, tcpSocket and grpc"),
+	Entry("a startup probe has a threshold of success", "startupProbe: {tcpSocket: {port: 1}, successThreshold: 2}",
+		"spec.startupProbe.successThreshold must be 1: remove it"),
+	Entry("it has more than 1000 env entries", "env: ["+manyVariables(1001)+"]", "spec.env: Too many: 1001: must have at most 1000 items"),
+)
+
+var _ = Describe("An Application", func() {
+	It("is refused without an image worth the name", func(ctx SpecContext) {
+		expectRefused(ctx, web, "{replicas: 1}", "spec.image: Required value")
+		expectRefused(ctx, web, `{image: ""}`, "spec.image in body should be at least 1 chars long")
+		expectRefused(ctx, web, `{image: " registry.example/web:1"}`, "spec.image must not begin or end with white space")
+	})
+
+	It("is refused if an env name is there twice, also when it exists already", func(ctx SpecContext) {
+		const spec = "{image: registry.example/web:1, env: [{name: A, value: a}, {name: B}, {name: A, value: b}]}"
+		By("writing it anew")
+		expectRefused(ctx, web, spec, "Duplicate value", `duplicate entries for key [name="A"]`)
+
+		By("writing it over another")
+		file := writeFile(manifest("{image: registry.example/web:1, env: [{name: A, value: a}]}"))
+		kubectl(ctx, "apply", "-f", file)
+		expectRefused(ctx, web, spec, "Duplicate value", `duplicate entries for key [name="A"]`, "already exists")
+		eventuallySynced(ctx)
+	})
+
+	DescribeTable("is refused if its name does not suit its children:",
+		func(ctx SpecContext, name string) {
+			expectRefused(ctx, name, "{image: registry.example/web:1}", badName)
+		},
+		Entry("with a dot", "web.example"),
+		Entry("that begins with a digit", "1web"),
+		Entry("of 64 characters", strings.Repeat("w", 64)),
+	)
+
+	It("works throughout with a name of 63 characters", func(ctx SpecContext) {
+		name := strings.Repeat("w", 63)
+		manifest := fmt.Sprintf("{apiVersion: application.mycompany.io/v1alpha1, kind: Application, metadata: {name: %s}, spec: %s}", name, exposedSpec)
+		Expect(env.ApplyYAML(ctx, author, namespace, manifest)).To(Succeed())
+		Eventually(ctx, func(ctx context.Context) (*v1alpha1.Application, error) {
+			app := &v1alpha1.Application{}
+			return app, env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, app)
+		}).Should(beSynced())
+	})
+})
+
+// expectRefused writes an Application in three ways: by POST, by kubectl apply, and by Server-Side Apply. All must fail
+// with one of the messages.
+func expectRefused(ctx context.Context, name, spec string, messages ...string) {
+	GinkgoHelper()
+	expected := ContainSubstring(messages[0])
+	for _, message := range messages[1:] {
+		expected = Or(expected, ContainSubstring(message))
+	}
+	object := fmt.Sprintf("{apiVersion: application.mycompany.io/v1alpha1, kind: Application, metadata: {name: %s, namespace: %s}, spec: %s}", name, namespace, spec)
+
+	err := env.CreateYAML(ctx, author, namespace, object)
+	Expect(err).To(MatchError(expected), "by POST")
+	_, err = env.Kubectl(ctx, "apply", "-f", writeFile(object))
+	Expect(err).To(MatchError(expected), "by kubectl apply")
+	err = env.ApplyYAML(ctx, author, namespace, object)
+	Expect(err).To(MatchError(expected), "by Server-Side Apply")
+}
+
+// manyVariables lists n entries for env.
+func manyVariables(n int) string {
+	entries := make([]string, n)
+	for i := range entries {
+		entries[i] = fmt.Sprintf("{name: V%d}", i)
+	}
+	return strings.Join(entries, ", ")
+}
