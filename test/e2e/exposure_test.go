@@ -7,6 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"mycompany.io/application-operator/test/cluster"
 )
@@ -60,9 +61,7 @@ var _ = Describe("Exposure", func() {
 		s.apply(ctx, "web", "image: '"+goodImage+"', port: 80, expose: LoadBalancer")
 		s.expectReady(ctx, "web")
 		ingress := func() []corev1.LoadBalancerIngress {
-			status := s.application(ctx, "web").Status.ServiceStatus
-			Expect(status).NotTo(BeNil())
-			return status.LoadBalancer.Ingress
+			return ptr.Deref(s.application(ctx, "web").Status.ServiceStatus, corev1.ServiceStatus{}).LoadBalancer.Ingress
 		}
 		Expect(ingress()).To(BeEmpty())
 

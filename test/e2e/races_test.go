@@ -41,11 +41,18 @@ var _ = Describe("Delete races", func() {
 					s.apply(ctx, name, fmt.Sprintf("image: %q, port: 80, expose: ClusterIP", image))
 					app := s.application(ctx, name)
 					images.set(app.UID, image)
-					if (lane+round)%2 == 0 {
+					switch (lane + round) % 3 {
+					case 0:
 						s.expectReady(ctx, name)
-					} else {
+					case 1:
 						// Right in the operator's work.
 						Eventually(s.ownsDeployment).WithContext(ctx).WithArguments(app).WithPolling(5 * time.Millisecond).Should(BeTrue())
+					case 2:
+						// Right before the operator's next work, whose object is just going, too.
+						s.expectReady(ctx, name)
+						deployment := s.deployment(ctx, name)
+						s.apply(ctx, name, fmt.Sprintf("image: %q, port: %d, expose: ClusterIP", image, 81+round))
+						Expect(env.Client.Delete(ctx, deployment, client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
 					}
 					if round < rounds-1 {
 						s.delete(ctx, app)
@@ -96,25 +103,33 @@ func expectNoPosthumousChildren(since cluster.Mark, s *space) {
 	created := operatorWrites(since, cluster.InNamespace(s.name), cluster.WithCode(201))
 	Expect(created).NotTo(BeEmpty(), "the log tells of no child")
 	for _, e := range created {
+		look := lastLook(looks, created, e)
 		for _, owner := range decode[child](e.RequestBody()).owners() {
 			end, isGone := gone[owner]
 			if isGone && end.Before(e.RequestReceivedTimestamp.Time) {
-				Expect(lastLook(looks, e)).To(BeTemporally("<", end),
-					"%s was deleted at %s: %s", owner, end, e)
+				Expect(look).To(BeTemporally("<", end), "%s was deleted at %s: %s", owner, end, e)
 			}
 		}
 	}
 }
 
-// lastLook returns when the operator last asked for the Application of a child before it created that child.
-func lastLook(looks cluster.Events, create cluster.Event) time.Time {
+// lastLook returns when the operator last asked for the Application of a child before it created that child. What it saw
+// before it created a former child of the name does not count.
+func lastLook(looks, created cluster.Events, create cluster.Event) time.Time {
 	GinkgoHelper()
-	for _, look := range slices.Backward(looks) {
-		if look.ObjectRef.Name == create.ObjectRef.Name && look.StageTimestamp.Before(&create.RequestReceivedTimestamp) {
-			return look.RequestReceivedTimestamp.Time
+	former := lastBefore(create, created, func(e cluster.Event) bool { return e.ObjectRef.Resource == create.ObjectRef.Resource })
+	look := lastBefore(create, looks, func(cluster.Event) bool { return true })
+	Expect(look.After(former)).To(BeTrue(), "created without a look at the Application: %s", create)
+	return look
+}
+
+// lastBefore returns when the last of these requests that was answered before another about the same name was sent.
+func lastBefore(other cluster.Event, requests cluster.Events, matches func(cluster.Event) bool) time.Time {
+	for _, e := range slices.Backward(requests) {
+		if e.ObjectRef.Name == other.ObjectRef.Name && matches(e) && e.StageTimestamp.Before(&other.RequestReceivedTimestamp) {
+			return e.RequestReceivedTimestamp.Time
 		}
 	}
-	Fail("created without a look: " + create.String())
 	return time.Time{}
 }
 

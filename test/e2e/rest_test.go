@@ -24,6 +24,7 @@ var _ = Describe("At rest", Ordered, func() {
 
 	BeforeAll(func(ctx context.Context) {
 		s = newSpace(ctx)
+		since := mark()
 		By("running a crowd of good Applications")
 		for n := range applications {
 			s.apply(ctx, fmt.Sprint("web-", n), "image: '"+goodImage+"', replicas: 1, port: 80, expose: ClusterIP")
@@ -42,6 +43,8 @@ var _ = Describe("At rest", Ordered, func() {
 		for n := range applications {
 			s.expectReady(ctx, fmt.Sprint("web-", n))
 		}
+		Expect(operatorWrites(since, cluster.OnResource("services"))).To(HaveLen(applications), "each Service is applied once")
+		Expect(operatorWrites(since, cluster.OnResource("deployments"))).To(HaveLen(applications+2), "each Deployment is applied once")
 		s.expectCondition(ctx, "contested", v1alpha1.ConditionReady, "False "+v1alpha1.ReasonFieldConflict)
 		s.expectCondition(ctx, "paused", v1alpha1.ConditionReady, "False "+v1alpha1.ReasonPaused)
 		s.expectCondition(ctx, "taken", v1alpha1.ConditionReady, "False "+v1alpha1.ReasonResourceExists)

@@ -5,11 +5,14 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/test/cluster"
 )
 
 // progressing is what Ready says on its way.
@@ -43,8 +46,11 @@ var _ = Describe("Rolling out", func() {
 		By("reading the Application's own account")
 		app := s.expectReady(ctx, "web")
 		Expect(conditionOf(app, v1alpha1.ConditionAvailable)).To(Equal("True MinimumReplicasAvailable"))
-		Expect(app.Status.DeploymentStatus).To(HaveValue(Equal(s.deployment(ctx, "web").Status)))
-		Expect(app.Status.ServiceStatus).To(HaveValue(Equal(s.service(ctx, "web").Status)))
+		Eventually(func(g Gomega) {
+			status := s.application(ctx, "web").Status
+			g.Expect(status.DeploymentStatus).To(HaveValue(Equal(s.deployment(ctx, "web").Status)))
+			g.Expect(ptr.Deref(status.ServiceStatus, corev1.ServiceStatus{})).To(Equal(s.service(ctx, "web").Status))
+		}).WithContext(ctx).Should(Succeed())
 		Expect(w.course(ctx, s, "web", v1alpha1.ConditionReady)).To(HaveExactElements(progressing, rolledOut))
 		Expect(w.phases(ctx, s, "web")).To(HaveExactElements(v1alpha1.PhasePending, v1alpha1.PhaseRunning))
 		w.expectTruth(ctx, s, "web")
@@ -107,12 +113,13 @@ var _ = Describe("Rolling out", func() {
 	})
 
 	It("tells the truth through a burst of changes", func(ctx context.Context) {
-		for _, spec := range []string{
+		specs := []string{
 			"image: 'registry.example/web:1', replicas: 2",
 			"image: 'registry.example/web:2', replicas: 4",
 			"image: 'registry.example/web:3', replicas: 1",
 			"image: 'registry.example/web:1', replicas: 3",
-		} {
+		}
+		for _, spec := range specs {
 			s.apply(ctx, "web", spec)
 			// Only that the operator began, so that changes meet roll-outs half done.
 			Eventually(func(g Gomega) {
@@ -122,6 +129,7 @@ var _ = Describe("Rolling out", func() {
 		}
 		s.expectReady(ctx, "web")
 		w.expectTruth(ctx, s, "web")
+		Expect(operatorWrites(begin, cluster.OnResource("deployments"))).To(HaveLen(len(specs)), "one apply for each change")
 	})
 })
 

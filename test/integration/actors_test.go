@@ -154,9 +154,12 @@ func whileOperatorIsDown(ctx context.Context, do func()) {
 	GinkgoHelper()
 	By("stopping the operator")
 	Expect(env.StopOperator()).To(Succeed())
+	defer func() { // also if do fails: other stories need it
+		GinkgoHelper()
+		By("starting the operator")
+		Expect(env.StartOperator(ctx, operatorFlags...)).To(Succeed())
+	}()
 	do()
-	By("starting the operator")
-	Expect(env.StartOperator(ctx, operatorFlags...)).To(Succeed())
 }
 
 // writeFile writes a file for kubectl, which goes with the spec, and returns its path.

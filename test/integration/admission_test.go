@@ -59,6 +59,23 @@ var _ = Describe("What stands between the operator and the API server's store", 
 		Expect(the(ctx, deployment).Spec.Replicas).To(HaveValue(BeEquivalentTo(4)))
 	})
 
+	It("may be a policy that fails: reported in its words, and overcome when it goes", func(ctx SpecContext) {
+		name := addPolicy(ctx, "Mutating", `
+  failurePolicy: Fail
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: >-
+        Object{spec: Object.spec{replicas: int(object.metadata.labels["no-such-label"])}}`)
+		eventuallyDryRun(ctx, MatchError(ContainSubstring("no such key")))
+
+		write(ctx, exposedSpec)
+		Eventually(ctx, application).Should(beForbidden("Deployment", "no such key"))
+		kubectl(ctx, "delete", "mutatingadmissionpolicy,mutatingadmissionpolicybinding", name)
+		eventuallySynced(ctx)
+	})
+
 	It("may be a policy that rewrites: no loop, no conflict", func(ctx SpecContext) {
 		By("having a policy pull all images through a mirror, and leave a note")
 		addPolicy(ctx, "Mutating", `

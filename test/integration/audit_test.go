@@ -8,9 +8,11 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/test/cluster"
+	"mycompany.io/application-operator/test/harness"
 )
 
 // fewRejections is how often one object may answer 409 within a story: races happen, hot loops don't.
@@ -46,6 +48,22 @@ func appliesTo(resource string, mark cluster.Mark) int {
 	return len(writesSince(mark, cluster.WithVerb("patch"), cluster.OnResource(resource)))
 }
 
+// openWatches counts the operator's watches of a resource that are limited to the spec's namespace.
+func openWatches(resource string) (open int) {
+	GinkgoHelper()
+	watches, err := env.Audit().Since(begin, cluster.ByUser(harness.OperatorUser), cluster.WithVerb("watch"),
+		cluster.OnResource(resource), cluster.InNamespace(namespace))
+	Expect(err).NotTo(HaveOccurred())
+	for _, watch := range watches {
+		if watch.Stage == auditv1.StageResponseStarted {
+			open++
+		} else {
+			open--
+		}
+	}
+	return open
+}
+
 // expectNoWrites claims that the operator writes nothing for a while, nor has since mark.
 func expectNoWrites(mark cluster.Mark) {
 	GinkgoHelper()
@@ -69,10 +87,9 @@ func expectWellBehavedWrites(mark cluster.Mark) {
 	rejections := map[string]int{}
 	for _, write := range writes {
 		Expect(write.Forced()).To(BeFalse(), "a forced write: %s", write)
-		switch {
-		case write.Verb == "patch":
+		if write.Verb == "patch" {
 			expectApply(write)
-		default:
+		} else {
 			Expect(write.Verb).To(Equal("delete"), "neither apply nor delete: %s", write)
 			Expect(write.ObjectRef.Resource).To(Equal("services"), "a delete of something other than a Service: %s", write)
 		}

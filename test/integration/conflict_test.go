@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -129,5 +130,21 @@ var _ = Describe("A field that another manager owns with another value", func() 
 			touch(ctx, value)
 		}
 		expectNoWrites(mark)
+	})
+
+	It("is listed with all its fellows, however many; the message stays short", func(ctx SpecContext) {
+		const many = 200
+		variables := func(value string) string {
+			entries := make([]string, many)
+			for i := range entries {
+				entries[i] = fmt.Sprintf("{name: V%03d, value: %s}", i, value)
+			}
+			return "[" + strings.Join(entries, ", ") + "]"
+		}
+		given(ctx, "{image: registry.example/web:1, env: "+variables("ours")+"}")
+		edit(ctx, "vault", theDeployment(), "{spec: {template: {spec: {containers: [{name: app, env: "+variables("theirs")+"}]}}}}")
+		Eventually(ctx, application).Should(HaveField("Status.Conflicts", HaveLen(many)))
+		Expect(the(ctx, application).Status.Message).To(ContainSubstring("and more, see status.conflicts"))
+		Eventually(ctx, reasons).Should(ContainElement("Warning FieldConflict"))
 	})
 })

@@ -43,6 +43,20 @@ var _ = Describe("A new Application", func() {
 		Expect(appliesTo("deployments", begin)).To(Equal(1))
 		Expect(appliesTo("services", begin)).To(Equal(1))
 		Expect(writesSince(begin, cluster.WithCode(201))).To(HaveLen(2), "an apply creates what is not there")
+
+		By("looking whether the API server was asked, before each creation, if the Application is still there")
+		requests, err := env.OperatorRequests(begin, cluster.InNamespace(namespace))
+		Expect(err).NotTo(HaveOccurred())
+		asked := false
+		for _, request := range requests {
+			switch {
+			case request.Verb == "get" && request.ObjectRef.Resource == v1alpha1.Resource:
+				asked = true
+			case request.Code() == 201 && request.ObjectRef.Resource != "events":
+				Expect(asked).To(BeTrue(), "the cache may be behind a deletion: %s", request)
+				asked = false
+			}
+		}
 	})
 
 	It("owns just the fields that the spec speaks of", func(ctx SpecContext) {

@@ -64,6 +64,20 @@ var _ = Describe("What people change in the children by hand", func() {
 		eventuallySynced(ctx)
 	})
 
+	It("does not come back for an Application that is being deleted", func(ctx SpecContext) {
+		By("deleting the Application, while a finalizer of somebody else holds up its end")
+		Expect(env.MergeYAML(ctx, "backup", theApplication(), "{metadata: {finalizers: [example.com/backup]}}")).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(env.MergeYAML(ctx, "backup", theApplication(), "{metadata: {finalizers: null}}")).To(Succeed())
+		})
+		Expect(env.Client.Delete(ctx, theApplication())).To(Succeed())
+		waitForQuiet() // the operator hears of Applications and of children in no fixed order
+		mark := now()
+		Expect(env.Client.Delete(ctx, theDeployment())).To(Succeed())
+		edit(ctx, "kubectl-edit", theService(), "{metadata: {labels: {app: null}}}")
+		expectNoWrites(mark)
+	})
+
 	It("is reported if somebody now claims it", func(ctx SpecContext) {
 		const targetPort = `.spec.ports[port=8080,protocol="TCP"].targetPort`
 		edit(ctx, "kubectl-patch", theService(), "{spec: {ports: [{port: 8080, targetPort: 9999}]}}")

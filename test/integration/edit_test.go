@@ -6,6 +6,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+
+	"mycompany.io/application-operator/test/cluster"
 )
 
 var _ = Describe("An edited Application", func() {
@@ -18,7 +20,11 @@ var _ = Describe("An edited Application", func() {
 		By("writing another image")
 		given(ctx, "{image: registry.example/web:2, port: 8080, expose: ClusterIP}")
 		Expect(the(ctx, deployment).Spec.Template.Spec.Containers[0].Image).To(Equal("registry.example/web:2"))
-		Expect(appliesTo("deployments", mark)).To(Equal(1))
+
+		By("reading the request: it can hit no other object than the one that was seen")
+		applies := writesSince(mark, cluster.OnResource("deployments"))
+		Expect(applies).To(HaveLen(1))
+		Expect(applies[0].RequestBody()).To(ContainSubstring(`"uid":"%s"`, the(ctx, deployment).UID))
 
 		By("looking whether the Service was left alone")
 		Expect(appliesTo("services", mark)).To(BeZero())
@@ -56,6 +62,14 @@ var _ = Describe("An edited Application", func() {
 			Expect(next.UID).To(Equal(first.UID))
 			Expect(next.Spec.ClusterIP).To(Equal(first.Spec.ClusterIP))
 		}
+
+		By("doing so after others have pinned the node port and chosen a traffic policy")
+		expose(corev1.ServiceTypeNodePort)
+		edit(ctx, "network-team", theService(), "{spec: {externalTrafficPolicy: Local, ports: [{port: 8080, nodePort: 30123}]}}")
+		balanced := expose(corev1.ServiceTypeLoadBalancer)
+		Expect(balanced.Spec.ExternalTrafficPolicy).To(Equal(corev1.ServiceExternalTrafficPolicyLocal))
+		Expect(balanced.Spec.Ports[0].NodePort).To(BeEquivalentTo(30123))
+		Expect(expose(corev1.ServiceTypeClusterIP).UID).To(Equal(first.UID))
 	})
 
 	It("leaves replicas to others when it does not speak of them", func(ctx SpecContext) {

@@ -1,9 +1,13 @@
 package integration
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/test/cluster"
@@ -76,7 +80,7 @@ var _ = Describe("An API server that goes away", func() {
 				Expect(env.StartAPIServer(ctx)).To(Succeed())
 			}
 		})
-		Consistently(func() error { _, err := env.OperatorLog(); return err }).Should(Succeed(), "the operator has ended")
+		Consistently(env.OperatorFailure).Should(Succeed())
 
 		By("starting it, and writing before the operator's watches are back")
 		Expect(env.StartAPIServer(ctx)).To(Succeed())
@@ -86,6 +90,26 @@ var _ = Describe("An API server that goes away", func() {
 		Expect(the(ctx, deployment).Spec.Template.Spec.Containers[0].Image).To(Equal("registry.example/web:2"))
 		Expect(the(ctx, service).Spec.Ports).To(ConsistOf(HaveField("Port", BeEquivalentTo(9090))))
 		Expect(appliesTo("deployments", mark)).To(Equal(1))
+	})
+})
+
+var _ = Describe("A namespace that is being deleted", func() {
+	It("gets nothing made, and no Events; one attempt is enough", func(ctx SpecContext) {
+		given(ctx, exposedSpec)
+		Eventually(ctx, reasons).Should(HaveLen(1))
+
+		By("deleting the namespace, which nobody finishes, and then a child")
+		Expect(env.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
+		mark := now()
+		Expect(env.Client.Delete(ctx, theDeployment())).To(Succeed())
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonTerminating))
+
+		By("waiting for longer than any back-off")
+		waitForQuiet()
+		quiet := now()
+		Consistently(func() cluster.Events { return writesSince(quiet) }).WithTimeout(maxBackoff + time.Second).Should(BeEmpty())
+		Expect(appliesTo("deployments", mark)).To(BeNumerically("<=", 3))
+		Expect(eventWritesSince(mark)).To(BeZero())
 	})
 })
 

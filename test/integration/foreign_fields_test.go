@@ -55,4 +55,11 @@ spec:
 		edit(ctx, "kubectl", theDeployment(), `{spec: {template: {spec: {containers: [{name: app, image: "registry.example/web:2"}]}}}}`)
 		Eventually(ctx, application).Should(haveConflicts(onDeployment(imageField, "kubectl", byUpdate)))
 	})
+
+	It("may be a strategy without which the defaulted one would be invalid", func(ctx SpecContext) {
+		given(ctx, "{image: registry.example/web:1}")
+		edit(ctx, "ops", theDeployment(), "{spec: {strategy: {type: Recreate, rollingUpdate: null}}}")
+		given(ctx, "{image: registry.example/web:2}")
+		Expect(the(ctx, deployment).Spec.Strategy.Type).To(BeEquivalentTo("Recreate"))
+	})
 })

@@ -38,11 +38,15 @@ var _ = Describe("An object that has the child's name but belongs to somebody el
 		Expect(the(ctx, application)).To(And(haveNoConflicts(), HaveField("Status.DeploymentStatus", BeNil())))
 
 		By("deleting it, and nothing else")
+		Eventually(func() int { return openWatches("deployments") }).Should(Equal(1), "how else would the operator hear of its end?")
 		mark := now()
 		Expect(env.Client.Delete(ctx, theDeployment())).To(Succeed())
 		eventuallySynced(ctx)
 		Expect(the(ctx, deployment)).To(beControlledBy(the(ctx, application)))
 		Expect(appliesTo("services", mark)).To(BeZero())
+
+		By("looking for the watch of its name: it has ended")
+		Eventually(func() int { return openWatches("deployments") }).Should(BeZero())
 	})
 
 	It("is refused if it is a Service; the Deployment is made all the same", func(ctx SpecContext) {
@@ -89,7 +93,7 @@ var _ = Describe("An object that has the child's name but belongs to somebody el
 		Eventually(ctx, application).Should(beRefused("Service", ContainSubstring("controlled by ConfigMap gateway")))
 	})
 
-	It("is refused if it is left from an earlier Application of the same name", func(ctx SpecContext) {
+	It("is left to the garbage collector if it is left from an earlier Application of the same name", func(ctx SpecContext) {
 		given(ctx, exposedSpec)
 
 		By("deleting the Application, while nothing collects its children")
@@ -99,7 +103,8 @@ var _ = Describe("An object that has the child's name but belongs to somebody el
 
 		By("writing it again")
 		write(ctx, "{image: registry.example/web:2}")
-		Eventually(ctx, application).Should(beRefused("Deployment", ContainSubstring("earlier Application")))
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, metav1.ConditionFalse, v1alpha1.ReasonTerminating, ContainSubstring("earlier Application")))
+		Expect(the(ctx, application).Status.Conditions).NotTo(ContainElement(HaveField("Type", v1alpha1.ConditionStalled)), "no person has to act")
 		Consistently(ctx, deployment).Should(HaveField("ResourceVersion", left[1]))
 
 		By("collecting")

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -105,7 +104,7 @@ func owned(object client.Object, manager string, operation metav1.ManagedFieldsO
 			continue
 		}
 		set := &fieldpath.Set{}
-		Expect(set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw))).To(Succeed())
+		Expect(set.FromJSON(entry.FieldsV1.GetRawReader())).To(Succeed())
 		set.Leaves().Iterate(func(path fieldpath.Path) { paths = append(paths, path.String()) })
 	}
 	slices.Sort(paths)

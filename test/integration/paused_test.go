@@ -32,7 +32,7 @@ var _ = Describe("A paused Application", func() {
 		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonPaused))
 		rollOut(ctx)
 		Eventually(ctx, application).Should(HaveField("Status.DeploymentStatus.AvailableReplicas", BeEquivalentTo(2)))
-		Expect(the(ctx, application).Status.ServiceStatus).NotTo(BeNil(), "the Service is still there")
+		Expect(service(ctx)).To(beControlledBy(the(ctx, application)), "the Service is gone")
 
 		By("making a conflict, which is reported, too")
 		scale(ctx, "kubectl", 5)

@@ -16,13 +16,11 @@ var _ = Describe("An Application that shall no longer be exposed", func() {
 	It("loses its Service, by a delete that hits just the object that was seen", func(ctx SpecContext) {
 		given(ctx, exposed)
 		before := the(ctx, service)
-		Expect(the(ctx, application).Status.ServiceStatus).NotTo(BeNil())
 		mark := now()
 
 		By("removing expose")
 		given(ctx, unexposed)
 		eventuallyGone(ctx, theService())
-		Expect(the(ctx, application).Status.ServiceStatus).To(BeNil())
 
 		By("reading the request")
 		deletes := writesSince(mark, cluster.WithVerb("delete"))
@@ -63,6 +61,23 @@ var _ = Describe("An Application that shall no longer be exposed", func() {
 
 		By("going on without expose")
 		given(ctx, unexposed)
+		eventuallyGone(ctx, theService())
+	})
+
+	It("loses its Service although that has left the cache and the first attempt fails", func(ctx SpecContext) {
+		given(ctx, exposed)
+		var grant func()
+		whileOperatorIsDown(ctx, func() {
+			edit(ctx, "somebody", theService(), "{metadata: {labels: {owner: null}}}")
+			write(ctx, unexposed)
+			grant = revoke(ctx, "delete", "", "services")
+		})
+		Eventually(ctx, application).Should(beForbidden("Service", `cannot delete resource "services"`))
+
+		By("waiting for longer than any back-off: it is not forgotten")
+		Consistently(ctx, application).WithTimeout(maxBackoff + quiet).Should(beForbidden("Service", `cannot delete resource "services"`))
+		grant()
+		eventuallySynced(ctx)
 		eventuallyGone(ctx, theService())
 	})
 

@@ -2,10 +2,13 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/test/cluster"
@@ -76,6 +79,43 @@ var _ = Describe("At rest", func() {
 		for _, paths := range [][]string{ownedByOperator(the(ctx, deployment)), ownedByOperator(the(ctx, service))} {
 			Expect(paths).NotTo(ContainElement(MatchRegexp(`creationTimestamp|^\.status|strategy|replicas`)))
 		}
+	})
+
+	It("what is empty in the spec is not even sent", func(ctx SpecContext) {
+		given(ctx, "{image: registry.example/web:1, command: [], args: [], env: [], envFrom: [], resources: {limits: {}, requests: {}}}")
+		waitForQuiet()
+		mark := now()
+		touch(ctx, "it")
+		expectNoWrites(mark)
+		Expect(ownedByOperator(the(ctx, deployment))).NotTo(ContainElement(MatchRegexp("command|args|env|resources")))
+	})
+
+	It("the order of env is the spec's, whoever changes it", func(ctx SpecContext) {
+		names := func() (names []string) {
+			for _, variable := range the(ctx, deployment).Spec.Template.Spec.Containers[0].Env {
+				names = append(names, variable.Name)
+			}
+			return names
+		}
+		given(ctx, "{image: registry.example/web:1, env: [{name: A}, {name: B}, {name: C}]}")
+
+		By("changing it in the spec")
+		given(ctx, "{image: registry.example/web:1, env: [{name: C}, {name: A}, {name: B}]}")
+		Expect(names()).To(Equal([]string{"C", "A", "B"}))
+
+		By("changing it by hand, and adding something in between")
+		child := the(ctx, deployment)
+		container := &child.Spec.Template.Spec.Containers[0]
+		container.Env = []corev1.EnvVar{{Name: "B"}, {Name: "THEIRS", Value: "x"}, {Name: "A"}, {Name: "C"}}
+		Expect(env.Client.Update(ctx, child, client.FieldOwner("kubectl-edit"))).To(Succeed())
+		Eventually(func() []string {
+			return slices.DeleteFunc(names(), func(name string) bool { return name == "THEIRS" })
+		}).Should(Equal([]string{"C", "A", "B"}))
+		waitForQuiet()
+		mark := now()
+		touch(ctx, "it")
+		expectNoWrites(mark)
+		Expect(names()).To(ContainElement("THEIRS"))
 	})
 
 	It("many Applications at once come to rest as well, each after a single apply", func(ctx SpecContext) {

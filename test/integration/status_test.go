@@ -7,6 +7,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,7 +25,9 @@ var _ = Describe("The status of an Application", func() {
 			"metadata": {"name": %q, "namespace": %q}, "status": {"conditions": %s}}`, web, namespace, conditions), &object.Object)).To(Succeed())
 		Expect(env.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("auditor"))).To(Succeed())
 	}
-	beAudited := ContainElement(And(HaveField("Type", "Audited"), HaveField("Reason", "ByHand")))
+	beAudited := func() types.GomegaMatcher {
+		return ContainElement(And(HaveField("Type", "Audited"), HaveField("Reason", "ByHand")))
+	}
 
 	It("is all that the operator owns of the Application", func(ctx SpecContext) {
 		given(ctx, exposedSpec)
@@ -40,6 +44,24 @@ var _ = Describe("The status of an Application", func() {
 		Expect(app.Finalizers).To(BeEmpty())
 	})
 
+	It("shows a load balancer's address as long as there is one", func(ctx SpecContext) {
+		given(ctx, "{image: registry.example/web:1, port: 8080, expose: LoadBalancer}")
+		setAddress := func(ingress ...corev1.LoadBalancerIngress) {
+			child := the(ctx, service)
+			child.Status.LoadBalancer.Ingress = ingress
+			Expect(env.Client.Status().Update(ctx, child, client.FieldOwner("cloud-controller-manager"))).To(Succeed())
+		}
+
+		By("providing one, as the cloud's controller does")
+		setAddress(corev1.LoadBalancerIngress{IP: "192.0.2.1"})
+		Eventually(ctx, application).Should(HaveField("Status.ServiceStatus.LoadBalancer.Ingress", ConsistOf(HaveField("IP", "192.0.2.1"))))
+
+		By("taking it away: the status still arrives")
+		setAddress()
+		Eventually(ctx, application).Should(HaveField("Status.ServiceStatus", BeNil()))
+		given(ctx, "{image: registry.example/web:2, port: 8080, expose: ClusterIP}")
+	})
+
 	It("is shared with other controllers, whose conditions survive everything", func(ctx SpecContext) {
 		given(ctx, "{image: registry.example/web:1, replicas: 2}")
 
@@ -49,21 +71,21 @@ var _ = Describe("The status of an Application", func() {
 		By("going through Ready, a conflict, and its end")
 		rollOut(ctx)
 		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionReady, "True", v1alpha1.ReasonRolledOut))
-		Expect(the(ctx, application).Status.Conditions).To(beAudited)
+		Expect(the(ctx, application).Status.Conditions).To(beAudited())
 		scale(ctx, "kubectl", 5)
 		Eventually(ctx, application).Should(haveConflicts(onDeployment(replicasField, "kubectl", byUpdate, "scale")))
-		Expect(the(ctx, application).Status.Conditions).To(beAudited)
+		Expect(the(ctx, application).Status.Conditions).To(beAudited())
 		scale(ctx, "kubectl", 2)
 		eventuallySynced(ctx)
 
 		By("looking for what is no longer true: gone, unlike the other controller's")
 		conditions := the(ctx, application).Status.Conditions
-		Expect(conditions).To(beAudited)
+		Expect(conditions).To(beAudited())
 		Expect(conditions).NotTo(ContainElement(HaveField("Type", v1alpha1.ConditionStalled)))
 
 		By("taking that away again, as its controller")
 		audited(ctx, "[]")
-		Consistently(ctx, application).Should(HaveField("Status.Conditions", Not(beAudited)))
+		Consistently(ctx, application).Should(HaveField("Status.Conditions", Not(beAudited())))
 	})
 
 	It("stays put under a standing conflict while other things happen", func(ctx SpecContext) {

@@ -28,7 +28,8 @@ var (
 	begin cluster.Mark
 )
 
-var devPatience = "60s"
+// patience suits two slow cores that other suites keep busy.
+const patience = time.Minute
 
 // maxBackoff bounds the time in which the operator notices what people fix without an event.
 const maxBackoff = 3 * time.Second
@@ -42,7 +43,6 @@ func TestIntegration(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	patience, _ := time.ParseDuration(devPatience)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	SetDefaultEventuallyTimeout(patience)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
@@ -68,6 +68,10 @@ var _ = BeforeEach(func(ctx SpecContext) {
 // Whatever a story was about, these hold.
 var _ = AfterEach(func() {
 	expectWellBehavedWrites(begin)
+	if err := env.OperatorFailure(); err != nil {
+		// A race or a panic: no other story could come to its end.
+		AbortSuite(err.Error())
+	}
 })
 
 // removeEverything does what deleting the namespace would do if there were a namespace controller. The Applications go
