@@ -178,6 +178,12 @@ var schemaYAML = typed.YAMLObject(`types:
                 elementType:
                   scalar: string
                 elementRelationship: atomic
+          - name: conflictPolicy
+            type:
+              scalar: string
+          - name: deletionPolicy
+            type:
+              scalar: string
           - name: env
             type:
               list:

@@ -121,6 +121,18 @@ type ApplicationSpec struct {
 	// +optional
 	Expose ExposeType `json:"expose,omitempty"`
 
+	// conflictPolicy says what happens to a child while another field manager owns a field of it with a value other than
+	// the wanted one. Abort leaves the child as it is. Yield gives up exactly the contested fields, applies all others, and
+	// takes each back, without force, as soon as its owner releases it. Either way status.conflicts lists the fields.
+	// Absent: Abort.
+	// +optional
+	ConflictPolicy ConflictPolicy `json:"conflictPolicy,omitempty"`
+
+	// deletionPolicy says what becomes of the children when the Application is deleted. Delete removes them. Orphan keeps
+	// them running, without an owner; a finalizer on the Application sees to it. Absent: Delete.
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+
 	// paused keeps the operator from writing to the children. Status is still reported.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
@@ -136,6 +148,30 @@ const (
 	ExposeClusterIP    ExposeType = ExposeType(corev1.ServiceTypeClusterIP)
 	ExposeNodePort     ExposeType = ExposeType(corev1.ServiceTypeNodePort)
 	ExposeLoadBalancer ExposeType = ExposeType(corev1.ServiceTypeLoadBalancer)
+)
+
+// ConflictPolicy says what happens to a child that has contested fields.
+//
+// +kubebuilder:validation:Enum=Abort;Yield
+type ConflictPolicy string
+
+const (
+	// ConflictAbort leaves a child with contested fields as it is.
+	ConflictAbort ConflictPolicy = "Abort"
+	// ConflictYield gives up the contested fields and applies all others.
+	ConflictYield ConflictPolicy = "Yield"
+)
+
+// DeletionPolicy says what becomes of the children of a deleted Application.
+//
+// +kubebuilder:validation:Enum=Delete;Orphan
+type DeletionPolicy string
+
+const (
+	// DeletionDelete removes the children with the Application.
+	DeletionDelete DeletionPolicy = "Delete"
+	// DeletionOrphan leaves the children running.
+	DeletionOrphan DeletionPolicy = "Orphan"
 )
 
 // ApplicationStatus is what the operator observed.
@@ -173,7 +209,8 @@ type ApplicationStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// conflicts lists each field that the spec wants and another manager owns with another value, sorted, once for
-	// each of its managers. It never shows a value.
+	// each of its managers. Fields of the Application's own status that another manager holds are listed, too. It never
+	// shows a value.
 	// +optional
 	// +listType=atomic
 	Conflicts []FieldConflict `json:"conflicts,omitempty"`
@@ -195,10 +232,10 @@ const (
 
 // FieldConflict is a field of a child that another field manager owns with a value other than the wanted one.
 type FieldConflict struct {
-	// kind of the child: Deployment or Service.
+	// kind of the object: Deployment, Service, or Application for a field of the status.
 	// +required
 	Kind string `json:"kind"`
-	// name of the child.
+	// name of the object.
 	// +required
 	Name string `json:"name"`
 	// field is the path of the field, as the API server writes it.

@@ -19,6 +19,12 @@ const (
 	ReasonSynced = "Synced"
 	// ReasonFieldConflict: another field manager owns a field of a child with another value.
 	ReasonFieldConflict = "FieldConflict"
+	// ReasonFieldsYielded: all is as the spec wants it but for the fields that conflictPolicy Yield leaves to others.
+	ReasonFieldsYielded = "FieldsYielded"
+	// ReasonOwnershipLost: a client wiped managedFields, so nobody can tell any more who owns the fields of a child.
+	ReasonOwnershipLost = "OwnershipLost"
+	// ReasonStatusContested: another manager holds a field of the Application's status.
+	ReasonStatusContested = "StatusContested"
 	// ReasonResourceExists: an object of the child's name exists that this Application does not control.
 	ReasonResourceExists = "ResourceExists"
 	// ReasonInvalid: the API server refuses the object that the spec describes.

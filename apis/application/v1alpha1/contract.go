@@ -7,7 +7,19 @@ const (
 	FieldManager = "application-operator"
 	// FieldManagerStatus applies the status of an Application.
 	FieldManagerStatus = "application-operator-status"
+	// FieldManagerHandover holds a field for the moment between two owners, so that its value does not fall back to the
+	// API server's default: spec.replicas of a Deployment when it leaves, or comes back into, the spec.
+	FieldManagerHandover = "application-operator-handover"
+	// FieldManagerFinalizer applies the finalizer of an Application.
+	FieldManagerFinalizer = "application-operator-finalizer"
 )
+
+// Finalizer keeps an Application with deletionPolicy Orphan until its children stand on their own.
+const Finalizer = "application.mycompany.io/orphan"
+
+// AnnotationAdopt, on a Deployment or Service, names the Application that may take it over. It is on the child, not on
+// the Application: consent comes from whoever can write the child.
+const AnnotationAdopt = "application.mycompany.io/adopt"
 
 // Labels of the children.
 const (

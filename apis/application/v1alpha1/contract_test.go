@@ -24,8 +24,13 @@ var contract = map[string]struct{ got, want string }{
 	"Kind":      {v1alpha1.Kind, "Application"},
 	"Resource":  {v1alpha1.Resource, "applications"},
 
-	"FieldManager":       {v1alpha1.FieldManager, "application-operator"},
-	"FieldManagerStatus": {v1alpha1.FieldManagerStatus, "application-operator-status"},
+	"FieldManager":          {v1alpha1.FieldManager, "application-operator"},
+	"FieldManagerStatus":    {v1alpha1.FieldManagerStatus, "application-operator-status"},
+	"FieldManagerHandover":  {v1alpha1.FieldManagerHandover, "application-operator-handover"},
+	"FieldManagerFinalizer": {v1alpha1.FieldManagerFinalizer, "application-operator-finalizer"},
+
+	"Finalizer":       {v1alpha1.Finalizer, "application.mycompany.io/orphan"},
+	"AnnotationAdopt": {v1alpha1.AnnotationAdopt, "application.mycompany.io/adopt"},
 
 	"LabelApp":        {v1alpha1.LabelApp, "app"},
 	"LabelOwner":      {v1alpha1.LabelOwner, "owner"},
@@ -41,6 +46,11 @@ var contract = map[string]struct{ got, want string }{
 	"ExposeNodePort":     {string(v1alpha1.ExposeNodePort), "NodePort"},
 	"ExposeLoadBalancer": {string(v1alpha1.ExposeLoadBalancer), "LoadBalancer"},
 
+	"ConflictAbort":  {string(v1alpha1.ConflictAbort), "Abort"},
+	"ConflictYield":  {string(v1alpha1.ConflictYield), "Yield"},
+	"DeletionDelete": {string(v1alpha1.DeletionDelete), "Delete"},
+	"DeletionOrphan": {string(v1alpha1.DeletionOrphan), "Orphan"},
+
 	"PhasePending": {string(v1alpha1.PhasePending), "Pending"},
 	"PhaseRunning": {string(v1alpha1.PhaseRunning), "Running"},
 	"PhaseFailed":  {string(v1alpha1.PhaseFailed), "Failed"},
@@ -52,6 +62,9 @@ var contract = map[string]struct{ got, want string }{
 
 	"ReasonSynced":                   {v1alpha1.ReasonSynced, "Synced"},
 	"ReasonFieldConflict":            {v1alpha1.ReasonFieldConflict, "FieldConflict"},
+	"ReasonFieldsYielded":            {v1alpha1.ReasonFieldsYielded, "FieldsYielded"},
+	"ReasonOwnershipLost":            {v1alpha1.ReasonOwnershipLost, "OwnershipLost"},
+	"ReasonStatusContested":          {v1alpha1.ReasonStatusContested, "StatusContested"},
 	"ReasonResourceExists":           {v1alpha1.ReasonResourceExists, "ResourceExists"},
 	"ReasonInvalid":                  {v1alpha1.ReasonInvalid, "Invalid"},
 	"ReasonForbidden":                {v1alpha1.ReasonForbidden, "Forbidden"},
@@ -98,7 +111,7 @@ func TestJSONNames(t *testing.T) {
 		of   reflect.Type
 		want string
 	}{
-		{reflect.TypeFor[v1alpha1.ApplicationSpec](), "image imagePullPolicy command args env envFrom resources livenessProbe readinessProbe startupProbe replicas port expose paused"},
+		{reflect.TypeFor[v1alpha1.ApplicationSpec](), "image imagePullPolicy command args env envFrom resources livenessProbe readinessProbe startupProbe replicas port expose conflictPolicy deletionPolicy paused"},
 		{reflect.TypeFor[v1alpha1.ApplicationStatus](), "observedGeneration phase message selector deploymentStatus serviceStatus conditions conflicts"},
 		{reflect.TypeFor[v1alpha1.FieldConflict](), "kind name field manager operation subresource apiVersion"},
 	} {

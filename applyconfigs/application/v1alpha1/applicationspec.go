@@ -41,6 +41,14 @@ type ApplicationSpecApplyConfiguration struct {
 	Port *int32 `json:"port,omitempty"`
 	// expose asks for a Service of this type. Absent: no Service. It needs port.
 	Expose *applicationv1alpha1.ExposeType `json:"expose,omitempty"`
+	// conflictPolicy says what happens to a child while another field manager owns a field of it with a value other than
+	// the wanted one. Abort leaves the child as it is. Yield gives up exactly the contested fields, applies all others, and
+	// takes each back, without force, as soon as its owner releases it. Either way status.conflicts lists the fields.
+	// Absent: Abort.
+	ConflictPolicy *applicationv1alpha1.ConflictPolicy `json:"conflictPolicy,omitempty"`
+	// deletionPolicy says what becomes of the children when the Application is deleted. Delete removes them. Orphan keeps
+	// them running, without an owner; a finalizer on the Application sees to it. Absent: Delete.
+	DeletionPolicy *applicationv1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// paused keeps the operator from writing to the children. Status is still reported.
 	Paused *bool `json:"paused,omitempty"`
 }
@@ -166,6 +174,22 @@ func (b *ApplicationSpecApplyConfiguration) WithPort(value int32) *ApplicationSp
 // If called multiple times, the Expose field is set to the value of the last call.
 func (b *ApplicationSpecApplyConfiguration) WithExpose(value applicationv1alpha1.ExposeType) *ApplicationSpecApplyConfiguration {
 	b.Expose = &value
+	return b
+}
+
+// WithConflictPolicy sets the ConflictPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ConflictPolicy field is set to the value of the last call.
+func (b *ApplicationSpecApplyConfiguration) WithConflictPolicy(value applicationv1alpha1.ConflictPolicy) *ApplicationSpecApplyConfiguration {
+	b.ConflictPolicy = &value
+	return b
+}
+
+// WithDeletionPolicy sets the DeletionPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DeletionPolicy field is set to the value of the last call.
+func (b *ApplicationSpecApplyConfiguration) WithDeletionPolicy(value applicationv1alpha1.DeletionPolicy) *ApplicationSpecApplyConfiguration {
+	b.DeletionPolicy = &value
 	return b
 }
 

@@ -31,7 +31,8 @@ type ApplicationStatusApplyConfiguration struct {
 	// conditions are Ready, Synced, Available and, only while true, Stalled. Other controllers may add their own.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// conflicts lists each field that the spec wants and another manager owns with another value, sorted, once for
-	// each of its managers. It never shows a value.
+	// each of its managers. Fields of the Application's own status that another manager holds are listed, too. It never
+	// shows a value.
 	Conflicts []FieldConflictApplyConfiguration `json:"conflicts,omitempty"`
 }
 

@@ -11,9 +11,9 @@ import (
 //
 // FieldConflict is a field of a child that another field manager owns with a value other than the wanted one.
 type FieldConflictApplyConfiguration struct {
-	// kind of the child: Deployment or Service.
+	// kind of the object: Deployment, Service, or Application for a field of the status.
 	Kind *string `json:"kind,omitempty"`
-	// name of the child.
+	// name of the object.
 	Name *string `json:"name,omitempty"`
 	// field is the path of the field, as the API server writes it.
 	Field *string `json:"field,omitempty"`
