@@ -1,0 +1,91 @@
+package transition
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"mycompany.io/application-operator/applyconfigs/ownership"
+)
+
+// world is what a plan starts from.
+type world struct {
+	types   managedfields.TypeConverter
+	live    ownership.Object
+	content map[string]any
+	managed ownership.ManagedFields
+	self    ownership.Manager
+	// raced is what others have taken since live was read.
+	raced []ownership.Conflict
+	// identity is an apply configuration with nothing in it but which object it is.
+	identity *unstructured.Unstructured
+}
+
+func observe(types managedfields.TypeConverter, intent *ownership.Intent, live ownership.Object) (*world, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		return nil, fmt.Errorf("reading the live object: %w", err)
+	}
+	// An entry that cannot be read makes the API server forget all of them; the intent's own methods know.
+	managed, _ := ownership.Parse(live.GetManagedFields())
+
+	object := intent.Object()
+	identity := &unstructured.Unstructured{Object: map[string]any{}}
+	identity.SetGroupVersionKind(object.GroupVersionKind())
+	identity.SetName(object.GetName())
+	identity.SetNamespace(object.GetNamespace())
+	return &world{types: types, live: live, content: content, managed: managed, self: intent.Manager(), identity: identity}, nil
+}
+
+// value returns what the live object has at a path of plain fields.
+func (w *world) value(path fieldpath.Path) (any, bool) {
+	return valueAt(w.content, path)
+}
+
+// ownersWithin returns the owners, other than the operator itself, of a field or of anything inside it.
+func (w *world) ownersWithin(path fieldpath.Path) []ownership.Conflict {
+	var owners []ownership.Conflict
+	for _, entry := range w.managed {
+		if entry.Manager == w.self || entry.Manager == handoverManager {
+			continue
+		}
+		entry.Fields.Leaves().Iterate(func(field fieldpath.Path) {
+			if hasPrefix(field, path) {
+				owners = append(owners, ownership.Conflict{
+					Field: field.String(), Manager: entry.Name, Operation: entry.Operation,
+					Subresource: entry.Subresource, APIVersion: entry.APIVersion,
+				})
+			}
+		})
+	}
+	for _, c := range w.raced {
+		if c.Field == path.String() {
+			owners = append(owners, c)
+		}
+	}
+	return owners
+}
+
+// owns reports whether a manager holds a field.
+func (w *world) owns(manager ownership.Manager, path fieldpath.Path) bool {
+	return w.managed.Fields(manager).Has(path)
+}
+
+func valueAt(content map[string]any, path fieldpath.Path) (any, bool) {
+	names := make([]string, 0, len(path))
+	for _, element := range path {
+		if element.FieldName == nil {
+			return nil, false
+		}
+		names = append(names, *element.FieldName)
+	}
+	value, found, err := unstructured.NestedFieldNoCopy(content, names...)
+	return value, found && err == nil
+}
+
+func hasPrefix(path, prefix fieldpath.Path) bool {
+	return len(path) >= len(prefix) && path[:len(prefix)].Equals(prefix)
+}
