@@ -25,7 +25,7 @@ func (r *Reconciler) announceTransitions(app *v1alpha1.Application, status *v1al
 		switch {
 		case synced.Reason == v1alpha1.ReasonTerminating:
 			// A namespace that is being deleted takes no Events, and nobody reads them.
-		case synced.Status == trueStatus, synced.Reason == v1alpha1.ReasonPaused:
+		case synced.Status == trueStatus && len(is.Conflicts) == 0, synced.Reason == v1alpha1.ReasonPaused:
 			r.announce(app, corev1.EventTypeNormal, synced.Reason, synced.Message)
 		default:
 			r.announce(app, corev1.EventTypeWarning, synced.Reason, synced.Message)

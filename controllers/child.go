@@ -12,13 +12,19 @@ import (
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/applyconfigs/transition"
 )
 
 // applier is who the operator is in the managedFields of its children.
 var applier = ownership.Applier(v1alpha1.FieldManager)
 
-// errApplicationGone: the Application that a child was to be created for is gone, or going.
-var errApplicationGone = errors.New("the Application is gone")
+var (
+	// errApplicationGone: the Application that a child was to be created for is gone, or going.
+	errApplicationGone = errors.New("the Application is gone")
+	// errHandoverRaced: somebody took the field that was to be handed over. There is nothing left to hand over then, and
+	// their write is an event.
+	errHandoverRaced = errors.New("somebody took the field that was to be handed over")
+)
 
 // syncChild makes one child as app wants it, as far as that needs no force.
 func (r *Reconciler) syncChild(ctx context.Context, app *v1alpha1.Application, child *childKind) *childResult {
@@ -30,86 +36,108 @@ func (r *Reconciler) syncChild(ctx context.Context, app *v1alpha1.Application, c
 	live, err := r.observe(ctx, app, child, config != nil)
 	switch {
 	case errors.Is(err, errCacheBehind):
-		result.outcome = outcomeDeferred
-		return result
+		return result.deferUntilEvent()
 	case err != nil:
 		return result.failed(err)
 	case config == nil:
 		return r.prune(ctx, app, result, live)
-	case live != nil && !metav1.IsControlledBy(live, app):
+	case live == nil:
+	case !metav1.IsControlledBy(live, app) && !consents(live, app):
 		return r.refuse(app, child, result, live)
-	}
-	r.strangers.unwatch(client.ObjectKeyFromObject(app), child.kind)
-	result.live = live
-	if live != nil && !live.GetDeletionTimestamp().IsZero() {
+	case !live.GetDeletionTimestamp().IsZero():
+		result.live = live
 		return result.terminating(result.describe() + " is being deleted; another is created once it is gone")
 	}
+	r.watchStranger(app, child, live)
 
 	intent, err := ownership.NewIntent(r.childTypes, applier, config)
 	if err != nil {
 		return result.failed(err)
 	}
+	if live != nil && !metav1.IsControlledBy(live, app) {
+		if objection := objectionToAdopt(live, app); objection != "" {
+			return r.refuseAdoption(result, objection)
+		}
+	}
+	if live, err = r.migrate(ctx, app, child, live); err != nil {
+		return result.failed(err)
+	}
+	result.live = live
 	return r.applyChild(ctx, app, child, result, intent)
 }
 
-// applyChild applies intent, unless that would change nothing, conflict, or is not to be done now.
+// applyChild gets the child to the intent by the steps of a plan, unless that would change nothing, conflict, or is not
+// to be done now.
 func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, child *childKind, result *childResult, intent *ownership.Intent) *childResult {
-	difference, err := intent.Compare(result.live)
+	plan, err := transition.For(r.childTypes, intent, asObject(result.live), app.Spec.ConflictPolicy)
 	if err != nil {
 		return result.failed(err)
 	}
-	if result.live != nil && difference.Empty() {
+	result.conflicts = plan.Conflicts
+	switch {
+	case len(plan.Steps) == 0 && !plan.Blocked:
 		result.outcome = outcomeUnchanged
 		return result
-	}
-	result.conflicts, err = intent.Conflicts(result.live)
-	if err != nil {
-		return result.failed(err)
-	}
-	if app.Spec.Paused {
+	case app.Spec.Paused:
 		result.outcome = outcomePaused
 		return result
-	}
-	if len(result.conflicts) > 0 {
+	case plan.Blocked:
 		// Known beforehand: no request is sent that must fail.
 		result.outcome = outcomeConflict
 		return result
 	}
 
-	answer, err := r.apply(ctx, app, child, result.live, intent)
-	switch conflicts, isConflict := ownership.FromErrorAndLive(err, managedFields(result.live), applier); {
-	case errors.Is(err, errApplicationGone):
-		result.outcome = outcomeDeferred
-		return result
-	case isConflict:
-		// Somebody was faster. The change that made the conflict is an event, and so is the one that ends it.
-		result.outcome, result.conflicts = outcomeConflict, conflicts
-		return result
+	previous := result.live
+	raced, err := r.takeSteps(ctx, app, child, result, plan)
+	if len(raced) > 0 && app.Spec.ConflictPolicy == v1alpha1.ConflictYield {
+		raced, err = r.yieldRaced(ctx, app, child, result, intent, raced)
+	}
+	switch {
+	case errors.Is(err, errApplicationGone), errors.Is(err, errHandoverRaced):
+		return result.deferUntilEvent()
 	case err != nil:
 		return result.failed(err)
+	case len(raced) > 0:
+		// Somebody was faster. The change that made the conflict is an event, and so is the one that ends it.
+		result.outcome, result.conflicts = outcomeConflict, ownership.SortConflicts(append(raced, result.conflicts...))
+		return result
 	}
-
-	previous := result.live
-	result.live = answer
-	logger := log.FromContext(ctx).WithValues("child", child.kind)
-	switch {
-	case previous == nil:
-		result.outcome = outcomeCreated
-		logger.Info("Applied", "outcome", result.outcome)
-	case previous.GetResourceVersion() == answer.GetResourceVersion():
-		result.outcome = outcomeUnchanged
-		logger.V(1).Info("Applied", "outcome", result.outcome, "difference", difference.String())
-	default:
-		result.outcome = outcomeConfigured
-		logger.Info("Applied", "outcome", result.outcome, "difference", difference.String())
-	}
+	result.applied(ctx, previous, plan)
 	return result
+}
+
+// takeSteps applies the steps of a plan, each on the answer to the one before. It returns the conflicts that a step met
+// because somebody was faster than the plan.
+func (r *Reconciler) takeSteps(ctx context.Context, app *v1alpha1.Application, child *childKind, result *childResult, plan *transition.Plan) ([]ownership.Conflict, error) {
+	for _, step := range plan.Steps {
+		answer, err := r.apply(ctx, app, child, result.live, step)
+		if conflicts, isConflict := ownership.FromErrorAndLive(err, managedFields(result.live), step.Manager()); isConflict {
+			if step.Manager() != applier {
+				return nil, errHandoverRaced
+			}
+			return conflicts, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		result.live = answer
+	}
+	return nil, nil
+}
+
+// yieldRaced gives up also the fields that a step met as contested, and applies once more.
+func (r *Reconciler) yieldRaced(ctx context.Context, app *v1alpha1.Application, child *childKind, result *childResult, intent *ownership.Intent, raced []ownership.Conflict) ([]ownership.Conflict, error) {
+	plan, err := transition.For(r.childTypes, intent, asObject(result.live), v1alpha1.ConflictYield, raced...)
+	if err != nil {
+		return nil, err
+	}
+	result.conflicts = plan.Conflicts
+	return r.takeSteps(ctx, app, child, result, plan)
 }
 
 // refuse leaves an object alone that has the child's name and is not controlled by app.
 func (r *Reconciler) refuse(app *v1alpha1.Application, child *childKind, result *childResult, live client.Object) *childResult {
-	// It need not carry the labels of the cache, so nothing else would tell when it changes.
-	r.strangers.watch(client.ObjectKeyFromObject(app), child)
+	r.watchStranger(app, child, live)
 	if !live.GetDeletionTimestamp().IsZero() {
 		return result.terminating(fmt.Sprintf("%s is being deleted and does not belong to this Application; another is created once it is gone", result.describe()))
 	}
@@ -163,7 +191,7 @@ func (r *Reconciler) apply(ctx context.Context, app *v1alpha1.Application, child
 		config.SetUID(live.GetUID())
 	}
 	// The client overwrites config with the answer.
-	if err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(config), client.FieldOwner(v1alpha1.FieldManager)); err != nil {
+	if err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(config), client.FieldOwner(intent.Manager().Name)); err != nil {
 		return nil, err
 	}
 	answer := child.new()
@@ -189,6 +217,14 @@ func (r *Reconciler) stillWanted(ctx context.Context, app *v1alpha1.Application)
 	default:
 		return nil
 	}
+}
+
+// asObject keeps a nil client.Object from becoming an interface that is not nil.
+func asObject(live client.Object) ownership.Object {
+	if live == nil {
+		return nil
+	}
+	return live
 }
 
 // managedFields returns what can be read of the managedFields of an object, or nil for no object.

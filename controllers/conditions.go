@@ -65,6 +65,13 @@ func (c *conditionSet) set(conditionType string, s state) {
 // joinSentences joins messages that have no full stop.
 func joinSentences(messages []string) string { return strings.Join(messages, ". ") }
 
+func nonEmpty(message string) []string {
+	if message == "" {
+		return nil
+	}
+	return []string{message}
+}
+
 // truncate cuts text to at most limit bytes, between characters.
 func truncate(text string, limit int) string {
 	const more = "…"

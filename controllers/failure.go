@@ -88,8 +88,8 @@ func deniedByPolicy(answer *metav1.Status) bool {
 
 // failed records an error of one child.
 func (c *childResult) failed(err error) *childResult {
+	// What was contested still is, whatever the API server said to the rest.
 	c.failure = classify(err)
-	c.conflicts = nil
 	switch c.failure {
 	case failurePassing:
 		c.outcome = outcomeDeferred

@@ -85,8 +85,8 @@ func TestFailed(t *testing.T) {
 	for _, c := range failureCases {
 		t.Run(c.name, func(t *testing.T) {
 			got := (&childResult{kind: "Deployment", name: "web", conflicts: []ownership.Conflict{replicasConflict}}).failed(c.err)
-			if len(got.conflicts) > 0 {
-				t.Error("conflicts that were seen before the failure are still reported")
+			if len(got.conflicts) != 1 {
+				t.Error("what is contested must be reported, whatever the API server says to the rest")
 			}
 			terminal := errors.Is(got.err, reconcile.TerminalError(nil))
 			switch c.want {

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"mycompany.io/application-operator/applyconfigs/ownership"
@@ -14,6 +15,26 @@ const maxListedFields = 8
 func conflictMessage(result *childResult) string {
 	return fmt.Sprintf("%s is left as it is, and no change of it is applied, because the spec wants other values in fields that other field managers own: %s. "+
 		"For each field, set the spec to the live value (or remove it there), or let its manager give it up",
+		result.describe(), listConflicts(result.conflicts))
+}
+
+// yieldMessage says which fields are left to others.
+func yieldMessage(result *childResult) string {
+	return fmt.Sprintf("%s is as the spec wants it but for fields that other field managers own and that conflictPolicy Yield leaves to them: %s. "+
+		"Each is taken back as soon as its manager gives it up",
+		result.describe(), listConflicts(result.conflicts))
+}
+
+// ownershipLost reports whether a field is contested by nobody: the record of who owns what was wiped, and the API server
+// then took all that was there for owned by "before-first-apply".
+func ownershipLost(result *childResult) bool {
+	return slices.ContainsFunc(result.conflicts, func(c ownership.Conflict) bool { return c.Manager == ownership.BeforeFirstApply })
+}
+
+// ownershipLostMessage says what was lost and how to get out of it without anybody seizing a field unseen.
+func ownershipLostMessage(result *childResult) string {
+	return fmt.Sprintf("A client wiped metadata.managedFields of %s, so nobody can tell any more who owns its fields, and these are not changed: %s. "+
+		"For each field, write the wanted value to the live object yourself (for instance with kubectl edit): the operator then shares it and goes on",
 		result.describe(), listConflicts(result.conflicts))
 }
 

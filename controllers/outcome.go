@@ -1,9 +1,13 @@
 package controllers
 
 import (
+	"context"
+
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/applyconfigs/transition"
 )
 
 // outcome is what a reconcile came to for one child. Logs and Events use the same words.
@@ -39,7 +43,7 @@ type childResult struct {
 
 	// live is the child as last seen or answered by the API server. It is nil if there is none, or it is not ours.
 	live client.Object
-	// conflicts is set with outcomeConflict, and with outcomePaused where applying would conflict.
+	// conflicts are the contested fields. Beside an outcome that is as wanted, they are what the policy Yield gave up.
 	conflicts []ownership.Conflict
 	// message tells users more about outcomeRefused, outcomeTerminating and outcomeRejected.
 	message string
@@ -59,6 +63,31 @@ func (c *childResult) synced() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// yielded reports whether the child is as wanted but for fields that were given up.
+func (c *childResult) yielded() bool { return c.synced() && len(c.conflicts) > 0 }
+
+// deferUntilEvent records that an event will tell more.
+func (c *childResult) deferUntilEvent() *childResult {
+	c.outcome = outcomeDeferred
+	return c
+}
+
+// applied records, and logs, what the steps of a plan made of the child that was there before.
+func (c *childResult) applied(ctx context.Context, previous client.Object, plan *transition.Plan) {
+	logger := log.FromContext(ctx).WithValues("child", c.kind)
+	switch {
+	case previous == nil:
+		c.outcome = outcomeCreated
+		logger.Info("Applied", "outcome", c.outcome)
+	case previous.GetResourceVersion() == c.live.GetResourceVersion():
+		c.outcome = outcomeUnchanged
+		logger.V(1).Info("Applied", "outcome", c.outcome, "difference", plan.Difference.String())
+	default:
+		c.outcome = outcomeConfigured
+		logger.Info("Applied", "outcome", c.outcome, "difference", plan.Difference.String())
 	}
 }
 

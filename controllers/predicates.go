@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,10 +32,14 @@ func withoutVersions(object client.Object) client.Object {
 	// The object is the cache's own: it must not be changed.
 	stripped := object.DeepCopyObject().(client.Object)
 	stripped.SetResourceVersion("")
-	entries := append([]metav1.ManagedFieldsEntry(nil), stripped.GetManagedFields()...)
-	for i := range entries {
-		entries[i].Time = nil
-	}
-	stripped.SetManagedFields(entries)
+	stripped.SetManagedFields(withoutTimes(stripped.GetManagedFields()))
 	return stripped
+}
+
+func withoutTimes(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	timeless := slices.Clone(entries)
+	for i := range timeless {
+		timeless[i].Time = nil
+	}
+	return timeless
 }

@@ -107,7 +107,8 @@ func TestChangedHands(t *testing.T) {
 	}{
 		{"nothing", same, false},
 		{"version and generation", func(o *metav1.PartialObjectMetadata) { o.ResourceVersion, o.Generation = "201", 3 }, false},
-		{"managedFields", func(o *metav1.PartialObjectMetadata) { o.ManagedFields = managedDeployment().ManagedFields }, false},
+		// A contested field that its owner releases, on an object that asks to be adopted.
+		{"managedFields", func(o *metav1.PartialObjectMetadata) { o.ManagedFields = managedDeployment().ManagedFields }, true},
 		{"nil for empty", func(o *metav1.PartialObjectMetadata) { o.Finalizers = []string{} }, false},
 		{"replaced", func(o *metav1.PartialObjectMetadata) { o.UID = "other" }, true},
 		{"being deleted", func(o *metav1.PartialObjectMetadata) { o.DeletionTimestamp = &metav1.Time{Time: start} }, true},

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,10 +26,12 @@ type Reconciler struct {
 	// Clock stamps the transitions of conditions.
 	Clock clock.PassiveClock
 
-	childTypes  managedfields.TypeConverter
-	statusTypes managedfields.TypeConverter
-	strangers   *strangers
-	writes      *ownWrites
+	childTypes     managedfields.TypeConverter
+	statusTypes    managedfields.TypeConverter
+	legacyManagers []string
+	strangers      *strangers
+	writes         *ownWrites
+	conflicts      *conflictGauge
 }
 
 // Reconcile makes the children of one Application as its spec wants them, and reports.
@@ -41,16 +44,23 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		}
 		return ctrl.Result{}, fmt.Errorf("reading the Application from the cache: %w", err)
 	}
-	if !app.DeletionTimestamp.IsZero() {
-		// The garbage collector removes the children. Whatever were applied now would outlive the Application.
-		r.forget(req.NamespacedName)
-		return ctrl.Result{}, nil
-	}
 	if r.writes.ahead(req.NamespacedName, v1alpha1.Kind, app) {
 		// The cache has yet to show our own last write. When it does, that is an event.
 		return ctrl.Result{}, nil
 	}
+	if !app.DeletionTimestamp.IsZero() {
+		// Whatever were applied to a child now would outlive the Application.
+		r.strangers.forget(req.NamespacedName)
+		r.conflicts.forget(req.NamespacedName)
+		return ctrl.Result{}, r.finalize(ctx, app)
+	}
 
+	switch err := r.syncFinalizer(ctx, app); {
+	case errors.Is(err, errApplicationGone):
+		return ctrl.Result{}, nil
+	case err != nil:
+		return ctrl.Result{}, err
+	}
 	deployment := r.syncChild(ctx, app, deploymentChild)
 	service := r.syncChild(ctx, app, serviceChild)
 	if deployment.deferred() || service.deferred() {
@@ -59,9 +69,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 
 	status := deriveStatus(app, deployment, service, r.Clock.Now())
-	if err := r.applyStatus(ctx, app, status); err != nil {
+	if err := r.applyStatus(ctx, app, &status); err != nil {
 		return ctrl.Result{}, err
 	}
+	r.conflicts.observe(req.NamespacedName, status.Conflicts)
 	r.announceTransitions(app, &status)
 	return ctrl.Result{}, retryError(deployment, service)
 }
@@ -70,4 +81,5 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.writes.forget(key)
 	r.strangers.forget(key)
+	r.conflicts.forget(key)
 }

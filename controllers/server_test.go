@@ -97,6 +97,7 @@ func newReconciler(t *testing.T) (*Reconciler, *server, *recorder) {
 		statusTypes: applyconfigs.NewTypeConverter(scheme),
 		strangers:   strangers,
 		writes:      newOwnWrites(),
+		conflicts:   newConflictGauge(),
 	}, s, recorder
 }
 

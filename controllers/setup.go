@@ -11,12 +11,14 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -37,6 +39,9 @@ type Options struct {
 	// MaxBackoff bounds that delay, and so the time that the operator takes to notice that people have fixed what is
 	// no event: rights, a quota, a webhook. Default one minute.
 	MaxBackoff time.Duration
+	// LegacyFieldManagers are the field managers of older operators, besides the operator's own name, whose Update entries
+	// on children are folded into the operator's Apply entry.
+	LegacyFieldManagers []string
 	// ReconciliationTimeout bounds one reconcile. Default one minute.
 	ReconciliationTimeout time.Duration
 }
@@ -61,14 +66,20 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		return fmt.Errorf("creating the metadata client: %w", err)
 	}
 	r := &Reconciler{
-		Client:      mgr.GetClient(),
-		APIReader:   mgr.GetAPIReader(),
-		Recorder:    mgr.GetEventRecorder(ControllerName),
-		Clock:       clock.RealClock{},
-		childTypes:  applyconfigurations.NewTypeConverter(mgr.GetScheme()),
-		statusTypes: applyconfigs.NewTypeConverter(mgr.GetScheme()),
-		strangers:   newStrangers(metadataClient),
-		writes:      newOwnWrites(),
+		Client:    mgr.GetClient(),
+		APIReader: mgr.GetAPIReader(),
+		Recorder:  mgr.GetEventRecorder(ControllerName),
+		Clock:     clock.RealClock{},
+
+		childTypes:     applyconfigurations.NewTypeConverter(mgr.GetScheme()),
+		statusTypes:    applyconfigs.NewTypeConverter(mgr.GetScheme()),
+		legacyManagers: append([]string{v1alpha1.FieldManager}, options.LegacyFieldManagers...),
+		strangers:      newStrangers(metadataClient),
+		writes:         newOwnWrites(),
+		conflicts:      newConflictGauge(),
+	}
+	if err := metrics.Registry.Register(r.conflicts); err != nil {
+		return fmt.Errorf("registering the metrics: %w", err)
 	}
 	if err := mgr.Add(r.strangers); err != nil {
 		return fmt.Errorf("adding the watches of foreign objects: %w", err)
@@ -87,7 +98,10 @@ func (o Options) forController() controller.Options {
 	minBackoff := orDefault(o.MinBackoff, defaultMinBackoff)
 	return controller.Options{
 		MaxConcurrentReconciles: o.MaxConcurrentReconciles,
-		ReconciliationTimeout:   orDefault(o.ReconciliationTimeout, defaultReconciliationTimeout),
+		// The priority queue of controller-runtime v0.24 can lock up when it is shut down under load: the operator then
+		// hangs until its grace period ends, without releasing its Lease (kubernetes-sigs/controller-runtime#3538).
+		UsePriorityQueue:      ptr.To(false),
+		ReconciliationTimeout: orDefault(o.ReconciliationTimeout, defaultReconciliationTimeout),
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
 			minBackoff, max(minBackoff, orDefault(o.MaxBackoff, defaultMaxBackoff))),
 	}

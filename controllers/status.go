@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
 // deriveStatus returns the whole status of app. It is pure: the same world gives the same status, to the letter, so
@@ -48,18 +49,22 @@ func fieldConflicts(results ...*childResult) []v1alpha1.FieldConflict {
 	var list []v1alpha1.FieldConflict
 	for _, result := range results {
 		for _, c := range result.conflicts {
-			list = append(list, v1alpha1.FieldConflict{
-				Kind:        result.kind,
-				Name:        result.name,
-				Field:       c.Field,
-				Manager:     c.Manager,
-				Operation:   c.Operation,
-				Subresource: c.Subresource,
-				APIVersion:  c.APIVersion,
-			})
+			list = append(list, newFieldConflict(result.kind, result.name, c))
 		}
 	}
 	return list
+}
+
+func newFieldConflict(kind, name string, c ownership.Conflict) v1alpha1.FieldConflict {
+	return v1alpha1.FieldConflict{
+		Kind:        kind,
+		Name:        name,
+		Field:       c.Field,
+		Manager:     c.Manager,
+		Operation:   c.Operation,
+		Subresource: c.Subresource,
+		APIVersion:  c.APIVersion,
+	}
 }
 
 // readyState sums up: what keeps the children from being as wanted comes first.
@@ -95,36 +100,39 @@ func phase(sync state, work rollout) v1alpha1.ApplicationPhase {
 }
 
 // syncedState tells whether all children are as wanted, and if not, why. The worst reason stands in front; the message
-// has a sentence for each child that is not.
+// has a sentence for each child that is not, or not quite.
 func syncedState(paused bool, results ...*childResult) state {
-	worst := state{status: trueStatus, reason: v1alpha1.ReasonSynced, message: "Every field that the spec wants is as it wants it"}
+	synced := state{status: trueStatus, reason: v1alpha1.ReasonSynced, message: "Every field that the spec wants is as it wants it"}
 	if paused {
-		worst.reason = v1alpha1.ReasonPaused
-		worst.message += ". spec.paused is true, so a later change is not applied"
+		synced.reason = v1alpha1.ReasonPaused
+		synced.message += ". spec.paused is true, so a later change is not applied"
 	}
 	severity := 0
 	var messages []string
 	for _, result := range results {
-		if result.synced() {
-			continue
-		}
 		s, rank := childState(result)
-		messages = append(messages, s.message)
-		worst.stalled = worst.stalled || s.stalled
+		if s.message != "" {
+			messages = append(messages, s.message)
+		}
+		synced.stalled = synced.stalled || s.stalled
 		if rank > severity {
 			severity = rank
-			worst.status, worst.reason = s.status, s.reason
+			synced.status, synced.reason = s.status, s.reason
 		}
 	}
 	if len(messages) > 0 {
-		worst.message = joinSentences(messages)
+		synced.message = joinSentences(messages)
 	}
-	return worst
+	return synced
 }
 
-// childState tells why a child is not as wanted, and how that ranks among the reasons of several children.
+// childState tells what there is to say about a child, and how that ranks among several children. A child that is just
+// as wanted ranks 0.
 func childState(result *childResult) (s state, rank int) {
 	s = state{status: falseStatus, message: result.message}
+	if ownershipLost(result) && result.outcome != outcomePaused {
+		return state{status: falseStatus, reason: v1alpha1.ReasonOwnershipLost, message: ownershipLostMessage(result), stalled: true}, 6
+	}
 	switch result.outcome {
 	case outcomeRejected:
 		s.reason = result.failure.reason()
@@ -140,12 +148,20 @@ func childState(result *childResult) (s state, rank int) {
 	case outcomeTerminating:
 		s.reason = v1alpha1.ReasonTerminating
 		return s, 3
-	default:
+	case outcomePaused:
 		s.reason = v1alpha1.ReasonPaused
 		s.message = fmt.Sprintf("%s differs from the spec and is left as it is, since spec.paused is true: set it to false to apply the spec", result.describe())
 		if len(result.conflicts) > 0 {
-			s.message = fmt.Sprintf("%s. Applied now, it would conflict: %s", s.message, listConflicts(result.conflicts))
+			s.message = fmt.Sprintf("%s. Contested now: %s", s.message, listConflicts(result.conflicts))
 		}
 		return s, 2
 	}
+
+	s = state{status: trueStatus, message: strangersMessage(result)}
+	if result.yielded() {
+		s.reason = v1alpha1.ReasonFieldsYielded
+		s.message = joinSentences(append([]string{yieldMessage(result)}, nonEmpty(s.message)...))
+		return s, 1
+	}
+	return s, 0
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/desired"
@@ -19,15 +21,12 @@ var statusApplier = ownership.Manager{
 	Subresource: "status",
 }
 
-// applyStatus applies the status of app, unless it is just that already.
-func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application, status v1alpha1.ApplicationStatus) error {
-	config, err := desired.Status(app, &status)
+// applyStatus applies the status of app, unless it is just that already. What another manager holds of it is left out,
+// and told in the rest.
+func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application, status *v1alpha1.ApplicationStatus) error {
+	intent, err := r.statusIntent(app, status)
 	if err != nil {
 		return err
-	}
-	intent, err := ownership.NewIntent(r.statusTypes, statusApplier, config)
-	if err != nil {
-		return fmt.Errorf("status of the Application: %w", err)
 	}
 	difference, err := intent.Compare(app)
 	if err != nil {
@@ -38,7 +37,10 @@ func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application,
 	}
 
 	object := intent.Object()
-	object.SetUID(app.UID) // an Application of the same name that came later has a status of its own
+	// An Application of the same name that came later has a status of its own. At a custom resource's status the API server
+	// does not look at the uid, but it does at the resource version.
+	object.SetUID(app.UID)
+	object.SetResourceVersion(app.ResourceVersion)
 	// The client overwrites object with the answer.
 	err = r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(v1alpha1.FieldManagerStatus))
 	if err != nil {
@@ -48,5 +50,69 @@ func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application,
 		return fmt.Errorf("applying the status of the Application: %w", err)
 	}
 	r.writes.recordApply(client.ObjectKeyFromObject(app), v1alpha1.Kind, object)
+	if contested := statusConflicts(status); contested > 0 {
+		log.FromContext(ctx).Info("Other field managers hold fields of the status", "conflicts", status.Conflicts)
+	}
 	return nil
+}
+
+// statusIntent returns what can be applied of status without force. If others hold a part of it, status is made to say
+// so: it then has a condition and an entry for each field.
+func (r *Reconciler) statusIntent(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus) (*ownership.Intent, error) {
+	intent, err := r.newStatusIntent(app, status)
+	if err != nil {
+		return nil, err
+	}
+	contested, err := intent.Conflicts(app)
+	if err != nil {
+		return nil, fmt.Errorf("comparing the status of the Application: %w", err)
+	}
+	if len(contested) == 0 {
+		return intent, nil
+	}
+	reportContested(app, status, contested)
+	if intent, err = r.newStatusIntent(app, status); err != nil {
+		return nil, err
+	}
+	// The report itself may meet a field that is held.
+	if contested, err = intent.Conflicts(app); err != nil {
+		return nil, fmt.Errorf("comparing the status of the Application: %w", err)
+	}
+	return intent.Without(contested)
+}
+
+func (r *Reconciler) newStatusIntent(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus) (*ownership.Intent, error) {
+	config, err := desired.Status(app, status)
+	if err != nil {
+		return nil, err
+	}
+	intent, err := ownership.NewIntent(r.statusTypes, statusApplier, config)
+	if err != nil {
+		return nil, fmt.Errorf("status of the Application: %w", err)
+	}
+	return intent, nil
+}
+
+// reportContested adds the contested fields of the status to the status.
+func reportContested(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus, contested []ownership.Conflict) {
+	for _, c := range contested {
+		status.Conflicts = append(status.Conflicts, newFieldConflict(v1alpha1.Kind, app.Name, c))
+	}
+	synced := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionSynced)
+	if synced.Status == trueStatus {
+		synced.Reason = v1alpha1.ReasonStatusContested
+	}
+	synced.Message = truncate(joinSentences([]string{synced.Message, fmt.Sprintf(
+		"Other field managers hold fields of this Application's status, which are not to be trusted until they let go: %s", listConflicts(contested))}), maxMessage)
+}
+
+// statusConflicts counts the contested fields that are the status's own.
+func statusConflicts(status *v1alpha1.ApplicationStatus) int {
+	count := 0
+	for i := range status.Conflicts {
+		if status.Conflicts[i].Kind == v1alpha1.Kind {
+			count++
+		}
+	}
+	return count
 }

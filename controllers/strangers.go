@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -19,9 +20,9 @@ import (
 // strangersBuffer is how many wake-ups wait for the controller before a watch has to wait, too.
 const strangersBuffer = 64
 
-// strangers watches the objects that stand in an Application's way: each alone, by its name, metadata only, and only
-// while it does. The caches hold the operator's own children alone, so without this nothing would tell that a stranger
-// went away.
+// strangers watches the objects of children's names that the caches need not hold, since these hold only what carries the
+// operator's label: an object that is not the Application's, or a child whose label another manager holds. Each is
+// watched alone, by its name, metadata only, and only while it is a stranger; nothing else would tell that it changed.
 type strangers struct {
 	client metadata.Interface
 	// wake takes an Application to reconcile.
@@ -54,8 +55,10 @@ func (s *strangers) Start(ctx context.Context) error {
 	return nil
 }
 
-// watch wakes the Application of that key whenever the object of its name changes hands or goes away.
-func (s *strangers) watch(app client.ObjectKey, child *childKind) {
+// watch wakes the Application whenever the object of its name changes hands or goes away and, if the Application controls
+// it, whenever it changes at all.
+func (s *strangers) watch(owner *v1alpha1.Application, child *childKind) {
+	app, uid := client.ObjectKeyFromObject(owner), owner.UID
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, found := s.watched[app][child.kind]; found || s.stopped {
@@ -81,7 +84,7 @@ func (s *strangers) watch(app client.ObjectKey, child *childKind) {
 	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { notify() },
 		UpdateFunc: func(before, after any) {
-			if changedHands(before, after) {
+			if changedHands(before, after) || controlled(after, uid) {
 				notify()
 			}
 		},
@@ -114,7 +117,7 @@ func (s *strangers) forgetLocked(app client.ObjectKey) {
 	delete(s.watched, app)
 }
 
-// changedHands reports whether an update can change whom the object belongs to.
+// changedHands reports whether an update can change whom the object, or a field of it, belongs to.
 func changedHands(before, after any) bool {
 	was, ok := before.(metav1.Object)
 	is, ok2 := after.(metav1.Object)
@@ -124,5 +127,17 @@ func changedHands(before, after any) bool {
 	return was.GetUID() != is.GetUID() ||
 		was.GetDeletionTimestamp().IsZero() != is.GetDeletionTimestamp().IsZero() ||
 		!equality.Semantic.DeepEqual(was.GetOwnerReferences(), is.GetOwnerReferences()) ||
-		!equality.Semantic.DeepEqual(was.GetAnnotations(), is.GetAnnotations())
+		!equality.Semantic.DeepEqual(was.GetAnnotations(), is.GetAnnotations()) ||
+		!equality.Semantic.DeepEqual(withoutTimes(was.GetManagedFields()), withoutTimes(is.GetManagedFields()))
+}
+
+// controlled reports whether the owner of that uid controls the object. Only then do changes of its values matter, which
+// metadata do not tell: not even managedFields do if a manager changes what it owns already.
+func controlled(object any, uid types.UID) bool {
+	o, ok := object.(metav1.Object)
+	if !ok {
+		return false
+	}
+	owner := metav1.GetControllerOfNoCopy(o)
+	return owner != nil && owner.UID == uid
 }

@@ -105,7 +105,7 @@ func adopt(name string) func(*metav1.PartialObjectMetadata) {
 func TestStrangersWake(t *testing.T) {
 	inBubble(t, func(_ *testing.T, w *watching) {
 		w.create(deploymentChild, stranger(deploymentChild))
-		w.watch(webKey, deploymentChild)
+		w.watch(newApp(), deploymentChild)
 		w.expectWakeUps("the object may have changed since it was looked at", webKey)
 		w.update(deploymentChild, func(o *metav1.PartialObjectMetadata) { o.Labels = map[string]string{"a": "b"} })
 		w.expectWakeUps("what does not bear on whose it is")
@@ -118,10 +118,29 @@ func TestStrangersWake(t *testing.T) {
 	})
 }
 
+// TestStrangersWakeForOwnChild: a child whose label another manager holds is not in the caches, so each of its changes
+// has to come this way.
+func TestStrangersWakeForOwnChild(t *testing.T) {
+	inBubble(t, func(_ *testing.T, w *watching) {
+		own := func(version string) func(*metav1.PartialObjectMetadata) {
+			return func(o *metav1.PartialObjectMetadata) {
+				o.OwnerReferences, o.ResourceVersion = childMeta().OwnerReferences, version
+			}
+		}
+		object := stranger(serviceChild)
+		own("1")(object)
+		w.create(serviceChild, object)
+		w.watch(newApp(), serviceChild)
+		w.expectWakeUps("it may have changed since it was looked at", webKey)
+		w.update(serviceChild, own("2"))
+		w.expectWakeUps("a change that metadata do not show", webKey)
+	})
+}
+
 func TestStrangersWatchOneObject(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *watching) {
 		for range 3 {
-			w.watch(webKey, serviceChild)
+			w.watch(newApp(), serviceChild)
 		}
 		w.expectWakeUps("there is nothing yet")
 		requests := map[string]int{}
@@ -144,9 +163,11 @@ func TestStrangersWatchOneObject(t *testing.T) {
 func TestStrangersUnwatch(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *watching) {
 		other := client.ObjectKey{Namespace: webKey.Namespace, Name: "other"}
-		w.watch(webKey, deploymentChild)
-		w.watch(webKey, serviceChild)
-		w.watch(other, serviceChild)
+		w.watch(newApp(), deploymentChild)
+		w.watch(newApp(), serviceChild)
+		otherApp := newApp()
+		otherApp.Name, otherApp.UID = other.Name, "other"
+		w.watch(otherApp, serviceChild)
 		w.expectWakeUps("nothing there")
 		w.unwatch(webKey, "Deployment")
 		w.unwatch(webKey, "Deployment")
@@ -154,7 +175,7 @@ func TestStrangersUnwatch(t *testing.T) {
 		w.expectWakeUps("unwatch itself")
 		w.create(deploymentChild, stranger(deploymentChild))
 		w.expectWakeUps("a Deployment that is not watched any more")
-		w.watch(webKey, deploymentChild)
+		w.watch(newApp(), deploymentChild)
 		w.expectWakeUps("it is watched again", webKey)
 
 		w.forget(webKey)
@@ -171,7 +192,7 @@ func TestStrangersUnwatch(t *testing.T) {
 // what it wanted to say with it.
 func TestStrangersUnwatchWhileBusy(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *watching) {
-		w.watch(webKey, deploymentChild)
+		w.watch(newApp(), deploymentChild)
 		synctest.Wait()
 		for range cap(w.wake) {
 			w.wake <- event.GenericEvent{Object: newApp()}
@@ -190,15 +211,15 @@ func TestStrangersUnwatchWhileBusy(t *testing.T) {
 
 func TestStrangersEnd(t *testing.T) {
 	inBubble(t, func(t *testing.T, w *watching) {
-		w.watch(webKey, deploymentChild)
-		w.watch(webKey, serviceChild)
+		w.watch(newApp(), deploymentChild)
+		w.watch(newApp(), serviceChild)
 		synctest.Wait()
 		w.stop()
 		if len(w.watched) != 0 {
 			t.Errorf("still watched: %v", w.watched)
 		}
 		before := len(w.server.Actions())
-		w.watch(webKey, deploymentChild)
+		w.watch(newApp(), deploymentChild)
 		w.expectWakeUps("after the end")
 		if len(w.server.Actions()) != before || len(w.watched) != 0 {
 			t.Error("a watch was begun after the end: nothing would end it")
@@ -214,8 +235,8 @@ func TestStrangersConcurrently(t *testing.T) {
 		for n := range 4 {
 			go func() {
 				for range 20 {
-					w.watch(webKey, deploymentChild)
-					w.watch(webKey, serviceChild)
+					w.watch(newApp(), deploymentChild)
+					w.watch(newApp(), serviceChild)
 					w.unwatch(webKey, "Service")
 					if n == 0 {
 						w.forget(webKey)

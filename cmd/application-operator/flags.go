@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
+	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/controllers"
 )
 
@@ -47,6 +49,7 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 	flags.Float64Var(&o.apiQPS, "kube-api-qps", 50, "Sustained requests per second to the API server.")
 	flags.IntVar(&o.apiBurst, "kube-api-burst", 100, "Requests to the API server that may exceed the rate in a burst.")
 	namespaces := flags.String("watch-namespaces", "", "Comma-separated namespaces to watch. Empty: all.")
+	legacyManagers := flags.String("legacy-field-managers", "", "Comma-separated field managers of older operators. What they created or updated on children, other than by apply, is folded into this operator's ownership.")
 	flags.BoolVar(&o.printVersion, "version", false, "Print the version and exit.")
 	o.log.BindFlags(flags)
 
@@ -62,6 +65,9 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 	}
 	var err error
 	if o.namespaces, err = parseNamespaces(*namespaces); err != nil {
+		return nil, err
+	}
+	if o.controller.LegacyFieldManagers, err = parseManagers(*legacyManagers); err != nil {
 		return nil, err
 	}
 	return o, o.validate()
@@ -99,4 +105,24 @@ func parseNamespaces(list string) ([]string, error) {
 	}
 	slices.Sort(namespaces)
 	return slices.Compact(namespaces), nil
+}
+
+// maxManagerName is the API server's limit on the name of a field manager, in characters.
+const maxManagerName = 128
+
+func parseManagers(list string) ([]string, error) {
+	if strings.TrimSpace(list) == "" {
+		return nil, nil
+	}
+	managers := strings.Split(list, ",")
+	for i, name := range managers {
+		managers[i] = strings.TrimSpace(name)
+		if managers[i] == "" || utf8.RuneCountInString(managers[i]) > maxManagerName {
+			return nil, fmt.Errorf("--legacy-field-managers: %q is no name of a field manager: it has 1 to %d characters", managers[i], maxManagerName)
+		}
+		if managers[i] == ownership.BeforeFirstApply || managers[i] == ownership.AncientChanges {
+			return nil, fmt.Errorf("--legacy-field-managers: %q stands for everybody whose name the API server does not know, so folding it would seize their fields", managers[i])
+		}
+	}
+	return managers, nil
 }

@@ -34,6 +34,9 @@ func TestFlags(t *testing.T) {
 			o.controller = controllers.Options{MaxConcurrentReconciles: 1, MinBackoff: time.Second, MaxBackoff: time.Second, ReconciliationTimeout: 5 * time.Second}
 		}},
 		{"namespaces", []string{"--watch-namespaces=b,a"}, func(o *options) { o.namespaces = []string{"a", "b"} }},
+		{"legacy field managers", []string{"--legacy-field-managers=old operator, older"}, func(o *options) {
+			o.controller.LegacyFieldManagers = []string{"old operator", "older"}
+		}},
 		{"version", []string{"--version"}, func(o *options) { o.printVersion = true }},
 		{"kubeconfig", []string{"--kubeconfig="}, func(*options) {}},
 		{"log", []string{"--zap-log-level=error", "--zap-devel=false", "--zap-encoder=json"}, func(*options) {}},
@@ -67,6 +70,10 @@ func TestBadFlags(t *testing.T) {
 		{"--kube-api-qps=NaN", "--kube-api-qps must be positive"},
 		{"--kube-api-burst=0", "--kube-api-burst must be at least 1"},
 		{"--watch-namespaces=Shop", `--watch-namespaces: "Shop" is no name of a namespace`},
+		{"--legacy-field-managers=a,,b", `--legacy-field-managers: "" is no name of a field manager`},
+		{"--legacy-field-managers=" + strings.Repeat("m", 129), "it has 1 to 128 characters"},
+		{"--legacy-field-managers=before-first-apply", "would seize their fields"},
+		{"--legacy-field-managers=ancient-changes", "would seize their fields"},
 		{"--zap-log-level=loud", "invalid log level"},
 		{"--no-such-flag", "flag provided but not defined: -no-such-flag"},
 		{"--field-manager=other", "flag provided but not defined"}, // its name is no matter of configuration
@@ -98,15 +105,15 @@ func TestHelp(t *testing.T) {
 		usage := stdout.String() + stderr.String()
 		for _, name := range []string{
 			"metrics-bind-address", "health-probe-bind-address", "leader-elect", "leader-election-namespace", "kubeconfig", "max-concurrent-reconciles",
-			"min-backoff", "max-backoff", "reconciliation-timeout", "kube-api-qps", "kube-api-burst", "watch-namespaces", "version", "zap-log-level",
+			"min-backoff", "max-backoff", "reconciliation-timeout", "kube-api-qps", "kube-api-burst", "watch-namespaces", "legacy-field-managers", "version", "zap-log-level",
 		} {
 			if !strings.Contains(usage, "-"+name) {
 				t.Errorf("%s does not tell of --%s", arg, name)
 			}
 		}
 		// Who owns what outlives any process, so its names are not for a command line to change; and nothing forces.
-		for _, never := range []string{"manager", "force"} {
-			if strings.Contains(strings.ToLower(usage), "-"+never) || strings.Contains(usage, "field-"+never) {
+		for _, never := range []string{" -field-manager", " -manager", "-force"} {
+			if strings.Contains(strings.ToLower(usage), never) {
 				t.Errorf("there is a flag for %q:\n%s", never, usage)
 			}
 		}

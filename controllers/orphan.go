@@ -1,0 +1,87 @@
+package controllers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+)
+
+// orphan gives a child up without changing one of its values: in one patch it loses its owner reference to app and the
+// operator's entries in managedFields. To give fields up by an apply would remove them.
+func (r *Reconciler) orphan(ctx context.Context, app *v1alpha1.Application, child *childKind) error {
+	// What matters is what is there now: the Application goes with the last child that was missed.
+	live := child.new()
+	err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(app), live)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !metav1.IsControlledBy(live, app) || !live.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	patch, err := orphanPatch(live, app)
+	if err != nil {
+		return err
+	}
+	if err := r.patchRecord(ctx, app, child, live, patch); err != nil {
+		return err
+	}
+	log.FromContext(ctx).Info("Orphaned", "child", child.kind)
+	return nil
+}
+
+// orphanPatch returns a JSON patch for live, valid for its resourceVersion only.
+func orphanPatch(live client.Object, app *v1alpha1.Application) ([]byte, error) {
+	references := []metav1.OwnerReference{}
+	for _, reference := range live.GetOwnerReferences() {
+		if reference.UID != app.UID {
+			references = append(references, reference)
+		}
+	}
+	patch, err := json.Marshal([]map[string]any{
+		// "add" sets what may be absent, too.
+		{"op": "add", "path": "/metadata/ownerReferences", "value": references},
+		{"op": "add", "path": "/metadata/managedFields", "value": withoutOperator(live.GetManagedFields())},
+		// A stale version is answered with 409, as for any other optimistic lock.
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("building the patch: %w", err)
+	}
+	return patch, nil
+}
+
+// ownerLabelOnly is the set of one field: the label that says who made the object.
+const ownerLabelOnly = `{"f:metadata":{"f:labels":{"f:` + v1alpha1.LabelOwner + `":{}}}}`
+
+// withoutOperator returns the entries of all managers but the operator. If none are left, the operator's keeps the label
+// that says who made the object: of an object without any entry the API server would, at the next apply, take every
+// field for owned by "before-first-apply", and whoever comes next could change nothing.
+func withoutOperator(entries []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
+	var others []metav1.ManagedFieldsEntry
+	var own *metav1.ManagedFieldsEntry
+	for i := range entries {
+		entry := &entries[i]
+		switch {
+		case entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" && entry.Manager == v1alpha1.FieldManager:
+			own = entry.DeepCopy()
+		case entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" && entry.Manager == v1alpha1.FieldManagerHandover:
+		default:
+			others = append(others, *entry)
+		}
+	}
+	if len(others) == 0 && own != nil {
+		own.FieldsV1 = metav1.NewFieldsV1(ownerLabelOnly)
+		others = append(others, *own)
+	}
+	return others
+}
