@@ -50,10 +50,11 @@ func requestsOfAnyone(m cluster.Mark, filters ...cluster.Filter) cluster.Events 
 // and by deletes with preconditions, and under the managers of its contract.
 func expectPoliteWrites(since cluster.Mark) {
 	GinkgoHelper()
-	managers := map[string]string{
-		"deployments":         v1alpha1.FieldManager,
-		"services":            v1alpha1.FieldManager,
-		"applications/status": v1alpha1.FieldManagerStatus,
+	managers := map[string][]string{
+		"deployments":         {v1alpha1.FieldManager, v1alpha1.FieldManagerHandover},
+		"services":            {v1alpha1.FieldManager},
+		"applications":        {v1alpha1.FieldManagerFinalizer},
+		"applications/status": {v1alpha1.FieldManagerStatus},
 	}
 	Expect(requestsOfAnyone(since, cluster.ByUser(harness.OperatorUser), cluster.Forced())).To(BeEmpty(), "forced")
 	Expect(operatorWrites(since, cluster.OnResource("applications/status"), cluster.WithCode(400, 422, 500), cluster.Except(meantForAnother))).
@@ -67,7 +68,11 @@ func expectPoliteWrites(since cluster.Mark) {
 		}
 		switch e.Verb {
 		case "patch":
-			Expect(managers).To(HaveKeyWithValue(resource, e.FieldManager()), e.String())
+			Expect(managers[resource]).To(ContainElement(e.FieldManager()), e.String())
+			if strings.HasPrefix(e.RequestBody(), "[") {
+				expectRecordPatch(e)
+				continue
+			}
 			// Only an apply names its kind. The log does not tell the content type.
 			patch := decode[metav1.TypeMeta](e.RequestBody())
 			Expect(patch.Kind).NotTo(BeEmpty(), e.String())
@@ -82,6 +87,17 @@ func expectPoliteWrites(since cluster.Mark) {
 			Fail("neither an apply nor a delete: " + e.String())
 		}
 	}
+}
+
+// expectRecordPatch asserts that a JSON patch changes nothing but who owns what of a child, and only of the version that
+// it was made for.
+func expectRecordPatch(e cluster.Event) {
+	GinkgoHelper()
+	Expect(e.ObjectRef.Resource).To(BeElementOf("deployments", "services"), e.String())
+	operations := decode[[]struct{ Path string }](e.RequestBody())
+	Expect(operations).To(ContainElement(HaveField("Path", "/metadata/resourceVersion")), "no lock: %s", e)
+	Expect(operations).To(HaveEach(HaveField("Path", BeElementOf(
+		"/metadata/managedFields", "/metadata/ownerReferences", "/metadata/resourceVersion"))), e.String())
 }
 
 // meantForAnother selects what was refused since an object of the name had come that is another one.
