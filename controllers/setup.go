@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -100,7 +99,7 @@ func (o Options) forController() controller.Options {
 		MaxConcurrentReconciles: o.MaxConcurrentReconciles,
 		// The priority queue of controller-runtime v0.24 can lock up when it is shut down under load: the operator then
 		// hangs until its grace period ends, without releasing its Lease (kubernetes-sigs/controller-runtime#3538).
-		UsePriorityQueue:      ptr.To(false),
+		UsePriorityQueue:      new(false),
 		ReconciliationTimeout: orDefault(o.ReconciliationTimeout, defaultReconciliationTimeout),
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
 			minBackoff, max(minBackoff, orDefault(o.MaxBackoff, defaultMaxBackoff))),

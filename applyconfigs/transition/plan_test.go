@@ -276,4 +276,3 @@ func conflicts(plan *transition.Plan) string {
 	}
 	return strings.Join(list, " ")
 }
-

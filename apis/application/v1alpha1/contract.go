@@ -17,7 +17,7 @@ const (
 // Finalizer keeps an Application with deletionPolicy Orphan until its children stand on their own.
 const Finalizer = "application.mycompany.io/orphan"
 
-// AnnotationAdopt, on a Deployment or Service, names the Application that may take it over. It is on the child, not on
+// AnnotationAdopt names, on a Deployment or Service, the Application that may take it over. It is on the child, not on
 // the Application: consent comes from whoever can write the child.
 const AnnotationAdopt = "application.mycompany.io/adopt"
 
