@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -9,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
 // consents reports whether whoever can write the object has agreed to app taking it over. Consent on the Application
@@ -34,11 +37,42 @@ func objectionToAdopt(live client.Object, app *v1alpha1.Application) string {
 	return ""
 }
 
-// refuseAdoption leaves an object alone that consents to an adoption that cannot be.
-func (r *Reconciler) refuseAdoption(result *childResult, objection string) *childResult {
-	result.outcome = outcomeRefused
-	result.message = fmt.Sprintf("%s asks to be adopted by the annotation %s, which cannot be done: %s", result.describe(), v1alpha1.AnnotationAdopt, objection)
-	return result
+// mayTouch reports whether a live object may be applied to: app controls it, or may adopt it, and it is not going. If not,
+// result says why.
+func mayTouch(live client.Object, app *v1alpha1.Application, result *childResult) bool {
+	owner, going := metav1.GetControllerOf(live), !live.GetDeletionTimestamp().IsZero()
+	switch {
+	case metav1.IsControlledBy(live, app):
+		result.live = live
+		if going {
+			result.terminating(result.describe() + " is being deleted; another is created once it is gone")
+		}
+		return !going
+	case going:
+		result.terminating(result.describe() + " is being deleted and does not belong to this Application; another is created once it is gone")
+		return false
+	case owner != nil && owner.Kind == v1alpha1.Kind && owner.Name == app.Name && owner.APIVersion == v1alpha1.SchemeGroupVersion.String():
+		result.terminating(result.describe() + " belongs to an earlier Application of this name; another is created once the garbage collector has removed it")
+		return false
+	case consents(live, app):
+		if objection := objectionToAdopt(live, app); objection != "" {
+			result.refused("asks to be adopted by the annotation %s, which cannot be done: %s", v1alpha1.AnnotationAdopt, objection)
+			return false
+		}
+		return true
+	case owner != nil:
+		result.refused("exists already and is controlled by %s %s, so it is left alone: delete it by way of its owner, or give the Application another name", owner.Kind, owner.Name)
+		return false
+	default:
+		result.refused("exists already and does not belong to this Application, so it is left alone: delete or rename it, "+
+			"let it be adopted by the annotation %s=%s on it, or give the Application another name", v1alpha1.AnnotationAdopt, app.Name)
+		return false
+	}
+}
+
+// contestsOwner reports whether an owner reference is among the contested fields.
+func contestsOwner(conflicts []ownership.Conflict) bool {
+	return slices.ContainsFunc(conflicts, func(c ownership.Conflict) bool { return strings.HasPrefix(c.Field, ".metadata.ownerReferences") })
 }
 
 // watchStranger watches the object of the child's name for as long as the cache need not hold it.

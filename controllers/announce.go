@@ -2,9 +2,12 @@ package controllers
 
 import (
 	"slices"
+	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 )
@@ -15,35 +18,63 @@ const maxNote = 1024
 // actionReconcile is the action of every Event: what the operator was doing.
 const actionReconcile = "Reconcile"
 
-// announceTransitions writes Events about what is new in status, as compared with the status that app shows. A reconcile
-// that finds nothing new writes none.
+// announceTransitions writes Events about what is new in status, as compared with what was announced last or, after a
+// restart, with the status that app shows. A reconcile that finds nothing new writes none. It does not rely on the live
+// status alone: what another manager holds of it never becomes what the operator derives.
 func (r *Reconciler) announceTransitions(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus) {
-	was, is := &app.Status, status
-	synced := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionSynced)
-	if before := meta.FindStatusCondition(was.Conditions, v1alpha1.ConditionSynced); before == nil ||
-		before.Status != synced.Status || before.Reason != synced.Reason || !slices.Equal(was.Conflicts, is.Conflicts) {
+	was, is := r.announced.replace(app, announce(status))
+	synced := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionSynced)
+	if was.synced != is.synced || !slices.Equal(was.conflicts, is.conflicts) {
 		switch {
 		case synced.Reason == v1alpha1.ReasonTerminating:
 			// A namespace that is being deleted takes no Events, and nobody reads them.
-		case synced.Status == trueStatus && len(is.Conflicts) == 0, synced.Reason == v1alpha1.ReasonPaused:
-			r.announce(app, corev1.EventTypeNormal, synced.Reason, synced.Message)
+		case synced.Status == trueStatus && len(is.conflicts) == 0, synced.Reason == v1alpha1.ReasonPaused:
+			r.announce(app, status, corev1.EventTypeNormal, synced.Reason, synced.Message)
 		default:
-			r.announce(app, corev1.EventTypeWarning, synced.Reason, synced.Message)
+			r.announce(app, status, corev1.EventTypeWarning, synced.Reason, synced.Message)
 		}
 	}
 
-	ready := meta.FindStatusCondition(is.Conditions, v1alpha1.ConditionReady)
-	if before := meta.FindStatusCondition(was.Conditions, v1alpha1.ConditionReady); before != nil && before.Reason == ready.Reason {
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	if was.ready == is.ready {
 		return
 	}
 	switch ready.Reason {
 	case v1alpha1.ReasonRolledOut:
-		r.announce(app, corev1.EventTypeNormal, ready.Reason, ready.Message)
+		r.announce(app, status, corev1.EventTypeNormal, ready.Reason, ready.Message)
 	case v1alpha1.ReasonProgressDeadlineExceeded, v1alpha1.ReasonReplicaFailure:
-		r.announce(app, corev1.EventTypeWarning, ready.Reason, ready.Message)
+		r.announce(app, status, corev1.EventTypeWarning, ready.Reason, ready.Message)
 	}
 }
 
-func (r *Reconciler) announce(app *v1alpha1.Application, eventType, reason, note string) {
-	r.Recorder.Eventf(app, nil, eventType, reason, actionReconcile, "%s", truncate(note, maxNote))
+func (r *Reconciler) announce(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus, eventType, reason, note string) {
+	r.Recorder.Eventf(app, contestedObject(app, status), eventType, reason, actionReconcile, "%s", truncate(note, maxNote))
+}
+
+// contestedObject returns a reference to the first object that has contested fields, and to these, or nil. Events that
+// differ in it are not folded into one series, so a new set of conflicts is not lost in the count of an old one.
+func contestedObject(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus) runtime.Object {
+	if len(status.Conflicts) == 0 {
+		return nil
+	}
+	first := &status.Conflicts[0]
+	var fields []string
+	for i := range status.Conflicts {
+		if c := &status.Conflicts[i]; c.Kind == first.Kind && !slices.Contains(fields, c.Field) {
+			fields = append(fields, c.Field)
+		}
+	}
+	return &corev1.ObjectReference{
+		APIVersion: apiVersions[first.Kind],
+		Kind:       first.Kind,
+		Namespace:  app.Namespace,
+		Name:       first.Name,
+		FieldPath:  truncate(strings.Join(fields, ";"), maxNote),
+	}
+}
+
+var apiVersions = map[string]string{
+	"Deployment":  appsv1.SchemeGroupVersion.String(),
+	"Service":     corev1.SchemeGroupVersion.String(),
+	v1alpha1.Kind: v1alpha1.SchemeGroupVersion.String(),
 }

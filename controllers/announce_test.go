@@ -22,8 +22,11 @@ type recorder struct {
 }
 
 func (r *recorder) Eventf(regarding, related runtime.Object, eventType, reason, action, note string, args ...any) {
-	if app, ok := regarding.(*v1alpha1.Application); !ok || app.UID != appUID || related != nil {
-		r.t.Errorf("an Event about %v and %v, not about the Application alone", regarding, related)
+	if app, ok := regarding.(*v1alpha1.Application); !ok || app.UID != appUID {
+		r.t.Errorf("an Event about %v, not about the Application", regarding)
+	}
+	if contested, ok := related.(*corev1.ObjectReference); related != nil && (!ok || contested.FieldPath == "") {
+		r.t.Errorf("an Event that is related to %v, no contested field", related)
 	}
 	// The API server refuses an Event without an action, and the name of a verb is what it asks for.
 	if action != "Reconcile" {
@@ -57,7 +60,8 @@ func (s *story) step(name string, want ...string) {
 	for _, want := range [][]string{want, nil} {
 		recorder := &recorder{t: s.t}
 		status := deriveStatus(s.app, s.deployment, s.service, start)
-		(&Reconciler{Recorder: recorder}).announceTransitions(s.app, &status)
+		// A process that has just started knows only what the live status says.
+		(&Reconciler{Recorder: recorder, announced: newAnnouncements()}).announceTransitions(s.app, &status)
 		s.app.Status = asStored(s.t, status)
 		if diff := cmp.Diff(want, recorder.events); diff != "" {
 			s.t.Errorf("%s: Events (-want +got):\n%s", name, diff)
@@ -147,14 +151,54 @@ func TestAnnounceReady(t *testing.T) {
 func TestAnnounceNote(t *testing.T) {
 	for _, message := range []string{strings.Repeat("ä", 1000), "odd" + strings.Repeat("ä", 1000), strings.Repeat("100%s ", 400)} {
 		recorder := &recorder{t: t}
-		(&Reconciler{Recorder: recorder}).announce(newApp(), "Warning", "Invalid", message)
+		(&Reconciler{Recorder: recorder}).announce(newApp(), &v1alpha1.ApplicationStatus{}, "Warning", "Invalid", message)
 		if note := recorder.notes[0]; len(note) > 1024 || len(note) < 1020 || !utf8.ValidString(note) {
 			t.Errorf("a note of %d bytes: %.40q…", len(note), note)
 		}
 	}
 	recorder := &recorder{t: t}
-	(&Reconciler{Recorder: recorder}).announce(newApp(), "Warning", "Invalid", "at 100%s")
+	(&Reconciler{Recorder: recorder}).announce(newApp(), &v1alpha1.ApplicationStatus{}, "Warning", "Invalid", "at 100%s")
 	if recorder.notes[0] != "at 100%s" {
 		t.Errorf("note %q", recorder.notes[0])
+	}
+}
+
+// TestAnnounceOnce: where another manager holds a part of the status, the live status never becomes the derived one.
+func TestAnnounceOnce(t *testing.T) {
+	recorder := &recorder{t: t}
+	r := &Reconciler{Recorder: recorder, announced: newAnnouncements()}
+	s := newStory(t)
+	s.conflicts("kubectl")
+	for range 3 {
+		status := deriveStatus(s.app, s.deployment, s.service, start)
+		r.announceTransitions(s.app, &status) // s.app stays as it is
+	}
+	if len(recorder.events) != 1 {
+		t.Errorf("Events: %v, want one", recorder.events)
+	}
+	r.announced.forget(webKey)
+	if len(r.announced.last) > 0 {
+		t.Errorf("still remembered: %v", r.announced.last)
+	}
+}
+
+// TestAnnounceConflictSet: Events that differ in nothing but their note are folded into one by the API machinery.
+func TestAnnounceConflictSet(t *testing.T) {
+	conflict := func(kind, field string) v1alpha1.FieldConflict {
+		return v1alpha1.FieldConflict{Kind: kind, Name: "web", Field: field, Manager: "kubectl"}
+	}
+	about := func(conflicts ...v1alpha1.FieldConflict) any {
+		return contestedObject(newApp(), &v1alpha1.ApplicationStatus{Conflicts: conflicts})
+	}
+	if got := about(); got != runtime.Object(nil) {
+		t.Errorf("without conflicts: %v", got)
+	}
+	one := about(conflict("Deployment", ".spec.replicas"))
+	want := &corev1.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Namespace: webKey.Namespace, Name: "web", FieldPath: ".spec.replicas"}
+	if diff := cmp.Diff(any(want), one); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if two := about(conflict("Deployment", ".spec.paused"), conflict("Deployment", ".spec.replicas")); cmp.Equal(one, two) {
+		t.Error("another set of conflicts is about the same")
 	}
 }

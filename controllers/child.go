@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/ownership"
@@ -41,25 +42,21 @@ func (r *Reconciler) syncChild(ctx context.Context, app *v1alpha1.Application, c
 		return result.failed(err)
 	case config == nil:
 		return r.prune(ctx, app, result, live)
-	case live == nil:
-	case !metav1.IsControlledBy(live, app) && !consents(live, app):
-		return r.refuse(app, child, result, live)
-	case !live.GetDeletionTimestamp().IsZero():
-		result.live = live
-		return result.terminating(result.describe() + " is being deleted; another is created once it is gone")
 	}
 	r.watchStranger(app, child, live)
+	if live != nil && !mayTouch(live, app, result) {
+		return result
+	}
 
 	intent, err := ownership.NewIntent(r.childTypes, applier, config)
 	if err != nil {
 		return result.failed(err)
 	}
-	if live != nil && !metav1.IsControlledBy(live, app) {
-		if objection := objectionToAdopt(live, app); objection != "" {
-			return r.refuseAdoption(result, objection)
-		}
-	}
-	if live, err = r.migrate(ctx, app, child, live); err != nil {
+	live, err = r.migrate(ctx, app, child, live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return result.deferUntilEvent() // it was just deleted
+	case err != nil:
 		return result.failed(err)
 	}
 	result.live = live
@@ -69,7 +66,7 @@ func (r *Reconciler) syncChild(ctx context.Context, app *v1alpha1.Application, c
 // applyChild gets the child to the intent by the steps of a plan, unless that would change nothing, conflict, or is not
 // to be done now.
 func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, child *childKind, result *childResult, intent *ownership.Intent) *childResult {
-	plan, err := transition.For(r.childTypes, intent, asObject(result.live), app.Spec.ConflictPolicy)
+	plan, err := r.plan(app, result, intent)
 	if err != nil {
 		return result.failed(err)
 	}
@@ -106,6 +103,16 @@ func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, 
 	return result
 }
 
+// plan plans how to get the child to the intent. A child that is to be adopted must not stay without the owner reference,
+// so if that is contested nothing is yielded.
+func (r *Reconciler) plan(app *v1alpha1.Application, result *childResult, intent *ownership.Intent) (*transition.Plan, error) {
+	plan, err := transition.For(r.childTypes, intent, asObject(result.live), app.Spec.ConflictPolicy)
+	if err != nil || result.live == nil || metav1.IsControlledBy(result.live, app) || !contestsOwner(plan.Conflicts) {
+		return plan, err
+	}
+	return transition.For(r.childTypes, intent, asObject(result.live), v1alpha1.ConflictAbort)
+}
+
 // takeSteps applies the steps of a plan, each on the answer to the one before. It returns the conflicts that a step met
 // because somebody was faster than the plan.
 func (r *Reconciler) takeSteps(ctx context.Context, app *v1alpha1.Application, child *childKind, result *childResult, plan *transition.Plan) ([]ownership.Conflict, error) {
@@ -121,8 +128,24 @@ func (r *Reconciler) takeSteps(ctx context.Context, app *v1alpha1.Application, c
 			return nil, err
 		}
 		result.live = answer
+		if step.Manager() == applier {
+			if result.mutated, err = fieldsChanged(step, answer); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return nil, nil
+}
+
+// fieldsChanged returns the fields that the API server's answer to an apply has another value for: admission changed them.
+func fieldsChanged(step *ownership.Intent, answer client.Object) ([]string, error) {
+	difference, err := step.Compare(answer)
+	if err != nil {
+		return nil, err
+	}
+	var fields []string
+	difference.Changed.Leaves().Iterate(func(path fieldpath.Path) { fields = append(fields, path.String()) })
+	return fields, nil
 }
 
 // yieldRaced gives up also the fields that a step met as contested, and applies once more.
@@ -133,25 +156,6 @@ func (r *Reconciler) yieldRaced(ctx context.Context, app *v1alpha1.Application, 
 	}
 	result.conflicts = plan.Conflicts
 	return r.takeSteps(ctx, app, child, result, plan)
-}
-
-// refuse leaves an object alone that has the child's name and is not controlled by app.
-func (r *Reconciler) refuse(app *v1alpha1.Application, child *childKind, result *childResult, live client.Object) *childResult {
-	r.watchStranger(app, child, live)
-	if !live.GetDeletionTimestamp().IsZero() {
-		return result.terminating(fmt.Sprintf("%s is being deleted and does not belong to this Application; another is created once it is gone", result.describe()))
-	}
-	owner := metav1.GetControllerOf(live)
-	if owner != nil && owner.Kind == v1alpha1.Kind && owner.Name == app.Name && owner.APIVersion == v1alpha1.SchemeGroupVersion.String() {
-		return result.terminating(result.describe() + " belongs to an earlier Application of this name; another is created once the garbage collector has removed it")
-	}
-	result.outcome = outcomeRefused
-	if owner == nil {
-		result.message = result.describe() + " exists already and does not belong to this Application, so it is left alone: delete or rename it, or give the Application another name"
-	} else {
-		result.message = fmt.Sprintf("%s exists already and is controlled by %s %s, so it is left alone: delete it by way of its owner, or give the Application another name", result.describe(), owner.Kind, owner.Name)
-	}
-	return result
 }
 
 // prune deletes a child that app no longer wants.
@@ -182,11 +186,13 @@ func (r *Reconciler) prune(ctx context.Context, app *v1alpha1.Application, resul
 // apply sends the intent and returns the API server's answer.
 func (r *Reconciler) apply(ctx context.Context, app *v1alpha1.Application, child *childKind, live client.Object, intent *ownership.Intent) (client.Object, error) {
 	config := intent.Object()
-	if live == nil {
+	if live == nil || !metav1.IsControlledBy(live, app) {
+		// It is about to become a child of app, and would go with it.
 		if err := r.stillWanted(ctx, app); err != nil {
 			return nil, err
 		}
-	} else {
+	}
+	if live != nil {
 		// A child that was deleted in the meantime must not come back by mistake.
 		config.SetUID(live.GetUID())
 	}
@@ -202,8 +208,8 @@ func (r *Reconciler) apply(ctx context.Context, app *v1alpha1.Application, child
 	return answer, nil
 }
 
-// stillWanted asks the API server whether app is still there before something is created for it. The cache may be
-// behind, and the garbage collector would have to remove what was created for an Application that is gone.
+// stillWanted asks the API server whether app is still there before something becomes its child. The cache may be behind,
+// and the garbage collector removes whatever belongs to an Application that is gone.
 func (r *Reconciler) stillWanted(ctx context.Context, app *v1alpha1.Application) error {
 	current := &v1alpha1.Application{}
 	err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(app), current)

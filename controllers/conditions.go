@@ -62,6 +62,13 @@ func (c *conditionSet) set(conditionType string, s state) {
 	})
 }
 
+// keep adds the previous condition of that type, if there is one.
+func (c *conditionSet) keep(conditionType string) {
+	if previous := meta.FindStatusCondition(c.previous, conditionType); previous != nil {
+		c.list = append(c.list, *previous)
+	}
+}
+
 // joinSentences joins messages that have no full stop.
 func joinSentences(messages []string) string { return strings.Join(messages, ". ") }
 

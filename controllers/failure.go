@@ -80,10 +80,11 @@ func untypable(answer *metav1.Status) bool {
 	return answer.Code == http.StatusInternalServerError && strings.Contains(answer.Message, "failed to create typed patch object")
 }
 
-// deniedByPolicy recognises the denial by a ValidatingAdmissionPolicy. It comes as 422, but unlike an invalid object
-// it may be allowed later, without any change of the Application.
+// deniedByPolicy recognises the denial by a ValidatingAdmissionPolicy or a webhook. It comes as 422, 400 or whatever the
+// webhook says, but unlike an invalid object it may be allowed later, without any change of the Application.
 func deniedByPolicy(answer *metav1.Status) bool {
-	return strings.Contains(answer.Message, "ValidatingAdmissionPolicy ")
+	return strings.Contains(answer.Message, "ValidatingAdmissionPolicy ") ||
+		strings.HasPrefix(answer.Message, "admission webhook ") && strings.Contains(answer.Message, "denied the request")
 }
 
 // failed records an error of one child.

@@ -8,23 +8,26 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
 // specPath is where the entries are that change what runs.
 var specPath = fieldpath.MakePathOrDie("spec")
 
-// strangersMessage names the list entries (environment variables, ports, containers) of an adopted child that are not
-// the Application's. They stay, since they are others', but whoever adopts an object should know that it runs with more
-// than the spec says.
+// strangersMessage names the list entries (environment variables, ports, containers) that are not the Application's, of a
+// child that was adopted or whose managedFields were wiped. They stay, since they are not the operator's to remove, but
+// users should know that it runs with more than the spec says.
 func strangersMessage(result *childResult) string {
-	if result.live == nil || result.live.GetAnnotations()[v1alpha1.AnnotationAdopt] != result.name {
+	if result.live == nil {
 		return ""
 	}
 	managed := managedFields(result.live)
+	adopted := result.live.GetAnnotations()[v1alpha1.AnnotationAdopt] == result.name
 	own := managed.Fields(applier)
 	owners := map[string][]string{}
 	for _, entry := range managed {
-		if entry.Manager == applier || entry.Subresource != "" {
+		// What the API server took over from a wiped record belongs to nobody who could remove it.
+		if entry.Manager == applier || entry.Subresource != "" || !adopted && entry.Name != ownership.BeforeFirstApply {
 			continue
 		}
 		entry.Fields.Iterate(func(path fieldpath.Path) {
@@ -36,7 +39,7 @@ func strangersMessage(result *childResult) string {
 	if len(owners) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s was adopted and has entries that are not this Application's: %s. They stay until their managers remove them",
+	return fmt.Sprintf("%s has entries that are not this Application's: %s. They stay until somebody removes them",
 		result.describe(), listOwned(owners))
 }
 

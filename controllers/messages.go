@@ -2,9 +2,13 @@ package controllers
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
@@ -14,14 +18,41 @@ const maxListedFields = 8
 // conflictMessage says which fields are contested, what that holds up, and what to do.
 func conflictMessage(result *childResult) string {
 	return fmt.Sprintf("%s is left as it is, and no change of it is applied, because the spec wants other values in fields that other field managers own: %s. "+
-		"For each field, set the spec to the live value (or remove it there), or let its manager give it up",
+		"For each field, set the spec to the live value, which is then shared, or remove it from the spec, or let its manager give it up",
 		result.describe(), listConflicts(result.conflicts))
+}
+
+// variable matches words with a digit in them, such as request ids, times and ports.
+var variable = regexp.MustCompile(`\S*\d\S*`)
+
+// settledMessage returns the message that the Synced condition has already, if the new one differs from it in nothing but
+// words with digits. The words are the API server's or a webhook's, and may be new at each try: to write them each time
+// would be an event, and that would be another try at once.
+func settledMessage(app *v1alpha1.Application, sync state) string {
+	previous := meta.FindStatusCondition(app.Status.Conditions, v1alpha1.ConditionSynced)
+	if previous == nil || previous.Reason != sync.reason || previous.ObservedGeneration != app.Generation {
+		return sync.message
+	}
+	if variable.ReplaceAllString(previous.Message, "#") == variable.ReplaceAllString(truncate(sync.message, maxMessage), "#") {
+		return previous.Message
+	}
+	return sync.message
+}
+
+// mutatedMessage says which fields are not as the spec says because the API server's admission has its way.
+func mutatedMessage(result *childResult) string {
+	fields := result.mutated
+	if len(fields) > maxListedFields {
+		fields = append(slices.Clone(fields[:maxListedFields]), "and more")
+	}
+	return fmt.Sprintf("%s is as the spec wants it but for fields that a webhook or policy of the API server changes at each write: %s",
+		result.describe(), strings.Join(fields, "; "))
 }
 
 // yieldMessage says which fields are left to others.
 func yieldMessage(result *childResult) string {
 	return fmt.Sprintf("%s is as the spec wants it but for fields that other field managers own and that conflictPolicy Yield leaves to them: %s. "+
-		"Each is taken back as soon as its manager gives it up",
+		"Each is taken back as soon as its manager lets go of it or has the wanted value",
 		result.describe(), listConflicts(result.conflicts))
 }
 
@@ -34,7 +65,7 @@ func ownershipLost(result *childResult) bool {
 // ownershipLostMessage says what was lost and how to get out of it without anybody seizing a field unseen.
 func ownershipLostMessage(result *childResult) string {
 	return fmt.Sprintf("A client wiped metadata.managedFields of %s, so nobody can tell any more who owns its fields, and these are not changed: %s. "+
-		"For each field, write the wanted value to the live object yourself (for instance with kubectl edit): the operator then shares it and goes on",
+		"For each field, write the wanted value to the live object yourself, for instance with kubectl edit: the operator then shares it and goes on",
 		result.describe(), listConflicts(result.conflicts))
 }
 

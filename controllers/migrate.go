@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
 // migrate folds what an older operator left on a child, an Update entry under the operator's own name or one of the
@@ -19,15 +20,13 @@ import (
 // applies conflict with it. It returns the child as it is then.
 //
 // One patch does it, under an optimistic lock. It changes managedFields and nothing else; a child that this Application
-// does not control is not touched.
+// does not control is not touched. It is done once: who writes under such a name after this operator did is alive, and is
+// treated as any other manager.
 func (r *Reconciler) migrate(ctx context.Context, app *v1alpha1.Application, child *childKind, live client.Object) (client.Object, error) {
 	if live == nil || app.Spec.Paused || !metav1.IsControlledBy(live, app) {
 		return live, nil
 	}
-	names := sets.New[string]()
-	for _, entry := range managedFields(live).Legacy(r.legacyManagers...) {
-		names.Insert(entry.Name)
-	}
+	names := formerManagers(managedFields(live), r.legacyManagers)
 	if names.Len() == 0 {
 		return live, nil
 	}
@@ -41,6 +40,26 @@ func (r *Reconciler) migrate(ctx context.Context, app *v1alpha1.Application, chi
 	}
 	log.FromContext(ctx).Info("Folded the field managers of an older operator", "child", child.kind, "managers", sets.List(names))
 	return migrated, nil
+}
+
+// formerManagers returns those of the names that left Update entries before the operator first applied.
+func formerManagers(managed ownership.ManagedFields, names []string) sets.Set[string] {
+	former := sets.New[string]()
+	for _, entry := range managed.Legacy(names...) {
+		if !youngerThanOwn(managed, entry) {
+			former.Insert(entry.Name)
+		}
+	}
+	return former
+}
+
+func youngerThanOwn(managed ownership.ManagedFields, entry ownership.Entry) bool {
+	for _, own := range managed {
+		if own.Manager == applier && own.Time != nil && entry.Time != nil && own.Time.Before(entry.Time) {
+			return true
+		}
+	}
+	return false
 }
 
 // patchRecord sends a JSON patch that changes who owns what, and no value. The patch holds the resourceVersion that it

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -29,8 +30,8 @@ func (r *Reconciler) observe(ctx context.Context, app *v1alpha1.Application, chi
 		return live, nil
 	case !apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("reading %s %s from the cache: %w", child.kind, key, err)
-	case !wanted && app.Status.ObservedGeneration == app.Generation:
-		// It was looked for when this spec was new.
+	case !wanted && app.Status.ObservedGeneration == app.Generation && meta.IsStatusConditionTrue(app.Status.Conditions, v1alpha1.ConditionSynced):
+		// It was looked for when this spec was new, and dealt with.
 		return nil, nil
 	}
 

@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -45,6 +46,8 @@ type childResult struct {
 	live client.Object
 	// conflicts are the contested fields. Beside an outcome that is as wanted, they are what the policy Yield gave up.
 	conflicts []ownership.Conflict
+	// mutated are the fields that admission changed in what was applied.
+	mutated []string
 	// message tells users more about outcomeRefused, outcomeTerminating and outcomeRejected.
 	message string
 	// failure classifies err, with outcomeRejected.
@@ -68,6 +71,12 @@ func (c *childResult) synced() bool {
 
 // yielded reports whether the child is as wanted but for fields that were given up.
 func (c *childResult) yielded() bool { return c.synced() && len(c.conflicts) > 0 }
+
+// refused records why the object of the child's name is left alone.
+func (c *childResult) refused(format string, args ...any) {
+	c.outcome = outcomeRefused
+	c.message = c.describe() + " " + fmt.Sprintf(format, args...)
+}
 
 // deferUntilEvent records that an event will tell more.
 func (c *childResult) deferUntilEvent() *childResult {

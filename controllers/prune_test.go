@@ -114,6 +114,7 @@ func TestPruneAsksTheServerOnce(t *testing.T) {
 	observed := func(s *server, generation int64) {
 		app := s.cached["Application"].(*v1alpha1.Application)
 		app.Generation, app.Status.ObservedGeneration = 7, generation
+		app.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSynced, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonSynced}}
 	}
 	r, s, _ := newReconciler(t)
 	unexposed(s)

@@ -75,7 +75,8 @@ func TestReconcileErrors(t *testing.T) {
 		{"namespace terminating", map[string]error{"apply Deployment": namespaceTerminating(), "apply Service": namespaceTerminating()}, all, nil, false, v1alpha1.ReasonTerminating, nil},
 		{"status: 500", map[string]error{"apply status": answered(500, "InternalError", "boom")}, all, answered(500, "InternalError", "boom"), false, v1alpha1.ReasonSynced, nil},
 		{"status: 422", map[string]error{"apply status": invalid()}, all, invalid(), false, v1alpha1.ReasonSynced, nil},
-		{"status: the Application has a successor", map[string]error{"apply status": uidMismatch()}, all, uidMismatch(), false, v1alpha1.ReasonSynced, nil},
+		// The newer object is an event on its way.
+		{"status: the Application has changed", map[string]error{"apply status": uidMismatch()}, all, nil, false, v1alpha1.ReasonSynced, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, s, events := newReconciler(t)

@@ -32,6 +32,7 @@ type Reconciler struct {
 	strangers      *strangers
 	writes         *ownWrites
 	conflicts      *conflictGauge
+	announced      *announcements
 }
 
 // Reconcile makes the children of one Application as its spec wants them, and reports.
@@ -52,14 +53,14 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		// Whatever were applied to a child now would outlive the Application.
 		r.strangers.forget(req.NamespacedName)
 		r.conflicts.forget(req.NamespacedName)
-		return ctrl.Result{}, r.finalize(ctx, app)
+		return ctrl.Result{}, r.reportFailure(ctx, app, r.finalize(ctx, app))
 	}
 
 	switch err := r.syncFinalizer(ctx, app); {
 	case errors.Is(err, errApplicationGone):
 		return ctrl.Result{}, nil
 	case err != nil:
-		return ctrl.Result{}, err
+		return ctrl.Result{}, r.reportFailure(ctx, app, err)
 	}
 	deployment := r.syncChild(ctx, app, deploymentChild)
 	service := r.syncChild(ctx, app, serviceChild)
@@ -69,10 +70,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 
 	status := deriveStatus(app, deployment, service, r.Clock.Now())
-	if err := r.applyStatus(ctx, app, &status); err != nil {
+	r.conflicts.observe(req.NamespacedName, status.Conflicts)
+	switch err := r.applyStatus(ctx, app, &status); {
+	case errors.Is(err, errCacheBehind):
+		return ctrl.Result{}, nil
+	case err != nil:
 		return ctrl.Result{}, err
 	}
-	r.conflicts.observe(req.NamespacedName, status.Conflicts)
 	r.announceTransitions(app, &status)
 	return ctrl.Result{}, retryError(deployment, service)
 }
@@ -82,4 +86,5 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.writes.forget(key)
 	r.strangers.forget(key)
 	r.conflicts.forget(key)
+	r.announced.forget(key)
 }

@@ -98,6 +98,7 @@ func newReconciler(t *testing.T) (*Reconciler, *server, *recorder) {
 		strangers:   strangers,
 		writes:      newOwnWrites(),
 		conflicts:   newConflictGauge(),
+		announced:   newAnnouncements(),
 	}, s, recorder
 }
 

@@ -76,6 +76,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		strangers:      newStrangers(metadataClient),
 		writes:         newOwnWrites(),
 		conflicts:      newConflictGauge(),
+		announced:      newAnnouncements(),
 	}
 	if err := metrics.Registry.Register(r.conflicts); err != nil {
 		return fmt.Errorf("registering the metrics: %w", err)

@@ -28,6 +28,9 @@ func deriveStatus(app *v1alpha1.Application, deployment, service *childResult, n
 	}
 
 	sync := syncedState(app.Spec.Paused, deployment, service)
+	if deployment.outcome == outcomeRejected || service.outcome == outcomeRejected {
+		sync.message = settledMessage(app, sync)
+	}
 	work := observeRollout(deployment.live)
 	ready := readyState(sync, work)
 	status.Phase = phase(sync, work)
@@ -130,8 +133,8 @@ func syncedState(paused bool, results ...*childResult) state {
 // as wanted ranks 0.
 func childState(result *childResult) (s state, rank int) {
 	s = state{status: falseStatus, message: result.message}
-	if ownershipLost(result) && result.outcome != outcomePaused {
-		return state{status: falseStatus, reason: v1alpha1.ReasonOwnershipLost, message: ownershipLostMessage(result), stalled: true}, 6
+	if ownershipLost(result) && result.outcome != outcomePaused && result.outcome != outcomeRejected {
+		return state{status: falseStatus, reason: v1alpha1.ReasonOwnershipLost, message: ownershipLostMessage(result), stalled: true}, 7
 	}
 	switch result.outcome {
 	case outcomeRejected:
@@ -141,27 +144,32 @@ func childState(result *childResult) (s state, rank int) {
 	case outcomeConflict:
 		s.reason, s.stalled = v1alpha1.ReasonFieldConflict, true
 		s.message = conflictMessage(result)
-		return s, 5
+		return s, 6
 	case outcomeRefused:
 		s.reason, s.stalled = v1alpha1.ReasonResourceExists, true
-		return s, 4
+		return s, 5
 	case outcomeTerminating:
 		s.reason = v1alpha1.ReasonTerminating
-		return s, 3
+		return s, 4
 	case outcomePaused:
 		s.reason = v1alpha1.ReasonPaused
 		s.message = fmt.Sprintf("%s differs from the spec and is left as it is, since spec.paused is true: set it to false to apply the spec", result.describe())
 		if len(result.conflicts) > 0 {
 			s.message = fmt.Sprintf("%s. Contested now: %s", s.message, listConflicts(result.conflicts))
 		}
-		return s, 2
+		return s, 3
 	}
 
-	s = state{status: trueStatus, message: strangersMessage(result)}
-	if result.yielded() {
-		s.reason = v1alpha1.ReasonFieldsYielded
-		s.message = joinSentences(append([]string{yieldMessage(result)}, nonEmpty(s.message)...))
-		return s, 1
+	s = state{status: trueStatus}
+	var notes []string
+	if len(result.mutated) > 0 {
+		s.reason, rank = v1alpha1.ReasonFieldsMutated, 1
+		notes = append(notes, mutatedMessage(result))
 	}
-	return s, 0
+	if result.yielded() {
+		s.reason, rank = v1alpha1.ReasonFieldsYielded, 2
+		notes = append(notes, yieldMessage(result))
+	}
+	s.message = joinSentences(append(notes, nonEmpty(strangersMessage(result))...))
+	return s, rank
 }

@@ -3,7 +3,9 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,10 +24,13 @@ var statusApplier = ownership.Manager{
 }
 
 // applyStatus applies the status of app, unless it is just that already. What another manager holds of it is left out,
-// and told in the rest.
+// and told in the rest. It returns errCacheBehind if app is not what the API server has any more: an event follows.
 func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application, status *v1alpha1.ApplicationStatus) error {
 	intent, err := r.statusIntent(app, status)
 	if err != nil {
+		return err
+	}
+	if lost, err := r.reclaimStatus(ctx, app, intent); lost || err != nil {
 		return err
 	}
 	difference, err := intent.Compare(app)
@@ -43,10 +48,10 @@ func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application,
 	object.SetResourceVersion(app.ResourceVersion)
 	// The client overwrites object with the answer.
 	err = r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(v1alpha1.FieldManagerStatus))
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return errCacheBehind
+	}
 	if err != nil {
-		if client.IgnoreNotFound(err) == nil {
-			return nil // the Application went away; its deletion is an event
-		}
 		return fmt.Errorf("applying the status of the Application: %w", err)
 	}
 	r.writes.recordApply(client.ObjectKeyFromObject(app), v1alpha1.Kind, object)
@@ -98,12 +103,25 @@ func reportContested(app *v1alpha1.Application, status *v1alpha1.ApplicationStat
 	for _, c := range contested {
 		status.Conflicts = append(status.Conflicts, newFieldConflict(v1alpha1.Kind, app.Name, c))
 	}
+	for i := range status.Conditions {
+		keepTransition(&status.Conditions[i], app, contested)
+	}
 	synced := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionSynced)
-	if synced.Status == trueStatus {
+	if synced.Reason == v1alpha1.ReasonSynced {
 		synced.Reason = v1alpha1.ReasonStatusContested
 	}
 	synced.Message = truncate(joinSentences([]string{synced.Message, fmt.Sprintf(
 		"Other field managers hold fields of this Application's status, which are not to be trusted until they let go: %s", listConflicts(contested))}), maxMessage)
+}
+
+// keepTransition keeps the live transition time of a condition whose status another manager holds: as long as it does, no
+// transition takes place, however often the operator would have it otherwise.
+func keepTransition(condition *metav1.Condition, app *v1alpha1.Application, contested []ownership.Conflict) {
+	field := fmt.Sprintf(".status.conditions[type=%q].status", condition.Type)
+	live := meta.FindStatusCondition(app.Status.Conditions, condition.Type)
+	if live != nil && slices.ContainsFunc(contested, func(c ownership.Conflict) bool { return c.Field == field }) {
+		condition.LastTransitionTime = live.LastTransitionTime
+	}
 }
 
 // statusConflicts counts the contested fields that are the status's own.

@@ -29,16 +29,22 @@ type strangers struct {
 	wake chan event.GenericEvent
 
 	mu      sync.Mutex
-	watched map[client.ObjectKey]map[string]context.CancelFunc
+	watched map[client.ObjectKey]map[string]strangerWatch
 	stopped bool
 	running sync.WaitGroup
+}
+
+// strangerWatch is a running watch, for the Application of that uid.
+type strangerWatch struct {
+	uid    types.UID
+	cancel context.CancelFunc
 }
 
 func newStrangers(metadataClient metadata.Interface) *strangers {
 	return &strangers{
 		client:  metadataClient,
 		wake:    make(chan event.GenericEvent, strangersBuffer),
-		watched: map[client.ObjectKey]map[string]context.CancelFunc{},
+		watched: map[client.ObjectKey]map[string]strangerWatch{},
 	}
 }
 
@@ -56,19 +62,25 @@ func (s *strangers) Start(ctx context.Context) error {
 }
 
 // watch wakes the Application whenever the object of its name changes hands or goes away and, if the Application controls
-// it, whenever it changes at all.
+// it or may adopt it, whenever it changes at all.
 func (s *strangers) watch(owner *v1alpha1.Application, child *childKind) {
 	app, uid := client.ObjectKeyFromObject(owner), owner.UID
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, found := s.watched[app][child.kind]; found || s.stopped {
+	if s.stopped {
 		return
+	}
+	if running, found := s.watched[app][child.kind]; found {
+		if running.uid == uid {
+			return
+		}
+		running.cancel() // it was for an earlier Application of the name
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // it ends with unwatch, forget or Start
 	if s.watched[app] == nil {
-		s.watched[app] = map[string]context.CancelFunc{}
+		s.watched[app] = map[string]strangerWatch{}
 	}
-	s.watched[app][child.kind] = cancel
+	s.watched[app][child.kind] = strangerWatch{uid: uid, cancel: cancel}
 
 	informer := metadatainformer.NewFilteredMetadataInformer(s.client, child.resource, app.Namespace, 0, toolscache.Indexers{},
 		func(options *metav1.ListOptions) {
@@ -84,7 +96,7 @@ func (s *strangers) watch(owner *v1alpha1.Application, child *childKind) {
 	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { notify() },
 		UpdateFunc: func(before, after any) {
-			if changedHands(before, after) || controlled(after, uid) {
+			if changedHands(before, after) || concerns(after, app.Name, uid) {
 				notify()
 			}
 		},
@@ -97,8 +109,8 @@ func (s *strangers) watch(owner *v1alpha1.Application, child *childKind) {
 func (s *strangers) unwatch(app client.ObjectKey, kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancel, found := s.watched[app][kind]; found {
-		cancel()
+	if running, found := s.watched[app][kind]; found {
+		running.cancel()
 		delete(s.watched[app], kind)
 	}
 }
@@ -111,8 +123,8 @@ func (s *strangers) forget(app client.ObjectKey) {
 }
 
 func (s *strangers) forgetLocked(app client.ObjectKey) {
-	for _, cancel := range s.watched[app] {
-		cancel()
+	for _, running := range s.watched[app] {
+		running.cancel()
 	}
 	delete(s.watched, app)
 }
@@ -131,13 +143,13 @@ func changedHands(before, after any) bool {
 		!equality.Semantic.DeepEqual(withoutTimes(was.GetManagedFields()), withoutTimes(is.GetManagedFields()))
 }
 
-// controlled reports whether the owner of that uid controls the object. Only then do changes of its values matter, which
-// metadata do not tell: not even managedFields do if a manager changes what it owns already.
-func controlled(object any, uid types.UID) bool {
+// concerns reports whether the Application controls the object or may adopt it. Only then do changes of its values matter,
+// which metadata do not tell: not even managedFields do if a manager changes what it owns already.
+func concerns(object any, name string, uid types.UID) bool {
 	o, ok := object.(metav1.Object)
 	if !ok {
 		return false
 	}
 	owner := metav1.GetControllerOfNoCopy(o)
-	return owner != nil && owner.UID == uid
+	return owner != nil && owner.UID == uid || o.GetAnnotations()[v1alpha1.AnnotationAdopt] == name
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -27,6 +28,9 @@ func statusOf(t *testing.T, app *v1alpha1.Application, status *v1alpha1.Applicat
 func TestStatusRoundTrip(t *testing.T) {
 	status := &v1alpha1.ApplicationStatus{}
 	fill(reflect.ValueOf(status).Elem())
+	for i := range status.ServiceStatus.Conditions {
+		status.ServiceStatus.Conditions[i].Status = metav1.ConditionTrue // others are dropped
+	}
 	got := descend(t, statusOf(t, application(v1alpha1.ApplicationSpec{Image: "i"}), status), "status")
 
 	if diff := cmp.Diff(wire(t, status), got); diff != "" {
@@ -37,6 +41,35 @@ func TestStatusRoundTrip(t *testing.T) {
 		if _, found := got[name]; !found {
 			t.Errorf("the apply configuration has no %s: `make generate`, or omitempty, dropped it", name)
 		}
+	}
+}
+
+// TestStatusDropsInvalidConditions: the API server takes any condition of a Service, the CustomResourceDefinition does not.
+func TestStatusDropsInvalidConditions(t *testing.T) {
+	now := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	good := metav1.Condition{Type: "Programmed", Status: metav1.ConditionTrue, Reason: "Done", LastTransitionTime: now}
+	var all []metav1.Condition
+	for _, spoil := range []func(*metav1.Condition){
+		func(*metav1.Condition) {},
+		func(c *metav1.Condition) { c.Reason = "" },
+		func(c *metav1.Condition) { c.Reason = "not a reason" },
+		func(c *metav1.Condition) { c.Status = "maybe" },
+		func(c *metav1.Condition) { c.LastTransitionTime = metav1.Time{} },
+		func(c *metav1.Condition) { c.Type = "" },
+	} {
+		c := good
+		spoil(&c)
+		all = append(all, c)
+	}
+	status := &v1alpha1.ApplicationStatus{ServiceStatus: &corev1.ServiceStatus{Conditions: all}}
+	app := application(v1alpha1.ApplicationSpec{Image: "i"})
+	want := wire(t, &v1alpha1.ApplicationStatus{ServiceStatus: &corev1.ServiceStatus{Conditions: all[:1]}})["serviceStatus"].(map[string]any)["conditions"]
+	got := descend(t, statusOf(t, app, status), "status", "serviceStatus")["conditions"]
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("conditions of the Service (-want +got):\n%s", diff)
+	}
+	if len(status.ServiceStatus.Conditions) != len(all) {
+		t.Error("the status itself was changed")
 	}
 }
 

@@ -63,6 +63,7 @@ var contract = map[string]struct{ got, want string }{
 	"ReasonSynced":                   {v1alpha1.ReasonSynced, "Synced"},
 	"ReasonFieldConflict":            {v1alpha1.ReasonFieldConflict, "FieldConflict"},
 	"ReasonFieldsYielded":            {v1alpha1.ReasonFieldsYielded, "FieldsYielded"},
+	"ReasonFieldsMutated":            {v1alpha1.ReasonFieldsMutated, "FieldsMutated"},
 	"ReasonOwnershipLost":            {v1alpha1.ReasonOwnershipLost, "OwnershipLost"},
 	"ReasonStatusContested":          {v1alpha1.ReasonStatusContested, "StatusContested"},
 	"ReasonResourceExists":           {v1alpha1.ReasonResourceExists, "ResourceExists"},
