@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -42,24 +43,22 @@ func (r *Reconciler) migrate(ctx context.Context, app *v1alpha1.Application, chi
 	return migrated, nil
 }
 
-// formerManagers returns those of the names that left Update entries before the operator first applied.
+// formerManagers returns those of the names that left Update entries before the operator came to apply. Of its own name
+// that is only as long as it has no Apply entry. A name from the flag may be folded later, too, but not if it wrote after
+// the operator's last apply.
 func formerManagers(managed ownership.ManagedFields, names []string) sets.Set[string] {
 	former := sets.New[string]()
 	for _, entry := range managed.Legacy(names...) {
-		if !youngerThanOwn(managed, entry) {
+		own := slices.IndexFunc(managed, func(e ownership.Entry) bool { return e.Manager == applier })
+		if own < 0 || entry.Name != v1alpha1.FieldManager && !younger(&entry, &managed[own]) {
 			former.Insert(entry.Name)
 		}
 	}
 	return former
 }
 
-func youngerThanOwn(managed ownership.ManagedFields, entry ownership.Entry) bool {
-	for _, own := range managed {
-		if own.Manager == applier && own.Time != nil && entry.Time != nil && own.Time.Before(entry.Time) {
-			return true
-		}
-	}
-	return false
+func younger(entry, than *ownership.Entry) bool {
+	return entry.Time != nil && than.Time != nil && than.Time.Before(entry.Time)
 }
 
 // patchRecord sends a JSON patch that changes who owns what, and no value. The patch holds the resourceVersion that it

@@ -53,7 +53,7 @@ func expectPoliteWrites(since cluster.Mark) {
 	managers := map[string][]string{
 		"deployments":         {v1alpha1.FieldManager, v1alpha1.FieldManagerHandover},
 		"services":            {v1alpha1.FieldManager},
-		"applications":        {v1alpha1.FieldManagerFinalizer},
+		"applications":        {v1alpha1.FieldManagerFinalizer, v1alpha1.FieldManagerStatus},
 		"applications/status": {v1alpha1.FieldManagerStatus},
 	}
 	Expect(requestsOfAnyone(since, cluster.ByUser(harness.OperatorUser), cluster.Forced())).To(BeEmpty(), "forced")
@@ -89,15 +89,14 @@ func expectPoliteWrites(since cluster.Mark) {
 	}
 }
 
-// expectRecordPatch asserts that a JSON patch changes nothing but who owns what of a child, and only of the version that
+// expectRecordPatch asserts that a JSON patch changes nothing but who owns what, and only of the version that
 // it was made for.
 func expectRecordPatch(e cluster.Event) {
 	GinkgoHelper()
-	Expect(e.ObjectRef.Resource).To(BeElementOf("deployments", "services"), e.String())
 	operations := decode[[]struct{ Path string }](e.RequestBody())
 	Expect(operations).To(ContainElement(HaveField("Path", "/metadata/resourceVersion")), "no lock: %s", e)
 	Expect(operations).To(HaveEach(HaveField("Path", BeElementOf(
-		"/metadata/managedFields", "/metadata/ownerReferences", "/metadata/resourceVersion"))), e.String())
+		"/metadata/managedFields", "/metadata/ownerReferences", "/metadata/finalizers/0", "/metadata/resourceVersion"))), e.String())
 }
 
 // meantForAnother selects what was refused since an object of the name had come that is another one.

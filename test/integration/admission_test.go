@@ -97,7 +97,10 @@ var _ = Describe("What stands between the operator and the API server's store", 
 			return probe.Spec.Template.Spec.Containers[0].Image, err
 		}).Should(HavePrefix("mirror.example/"))
 
-		given(ctx, "{image: registry.example/web:1}")
+		// The status does not claim that the live image is the spec's.
+		mutated := haveCondition("Synced", "True", "FieldsMutated", ContainSubstring(`containers[name="app"].image`))
+		write(ctx, "{image: registry.example/web:1}")
+		Eventually(ctx, application).Should(mutated)
 		before := the(ctx, deployment)
 		Expect(before.Spec.Template.Spec.Containers[0].Image).To(Equal("mirror.example/web:1"))
 		rollOut(ctx)
@@ -110,15 +113,16 @@ var _ = Describe("What stands between the operator and the API server's store", 
 		}
 		waitForQuiet()
 		Expect(snapshot(the(ctx, deployment))).To(Equal(snapshot(before)))
-		Expect(the(ctx, application)).To(beSynced())
+		Expect(the(ctx, application)).To(mutated)
 
 		By("changing the image: one new generation, that is one roll-out")
-		given(ctx, "{image: registry.example/web:2}")
+		write(ctx, "{image: registry.example/web:2}")
+		Eventually(ctx, application).Should(mutated)
 		waitForQuiet()
 		after := the(ctx, deployment)
 		Expect(after.Spec.Template.Spec.Containers[0].Image).To(Equal("mirror.example/web:2"))
 		Expect(after.Generation).To(Equal(before.Generation + 1))
-		Expect(the(ctx, application)).To(beSynced())
+		Expect(the(ctx, application)).To(mutated)
 	})
 })
 
