@@ -75,33 +75,41 @@ type ApplicationSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=1000
 	// +kubebuilder:validation:XValidation:rule="self.all(e, e.name != '')",message="each entry of spec.env needs a name that is not empty"
+	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || [has(e.valueFrom.fieldRef), has(e.valueFrom.resourceFieldRef), has(e.valueFrom.configMapKeyRef), has(e.valueFrom.secretKeyRef), has(e.valueFrom.fileKeyRef)].exists_one(s, s))",message="valueFrom of an entry of spec.env needs exactly one source"
 	// +kubebuilder:validation:XValidation:rule="self.all(e, !has(e.valueFrom) || !has(e.value) || e.value == '')",message="an entry of spec.env has both value and valueFrom: keep one of the two"
 	Env []corev1.EnvVar `json:"env,omitempty"`
 
 	// envFrom lists ConfigMaps and Secrets whose keys become environment variables. Entries of env win.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:XValidation:rule="self.all(e, has(e.configMapRef) != has(e.secretRef))",message="each entry of spec.envFrom needs exactly one of configMapRef and secretRef"
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
 
 	// resources are the compute resources of the main container.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="['cpu', 'memory'].all(r, !has(self.limits) || !has(self.requests) || !(r in self.limits) || !(r in self.requests) || quantity(string(self.requests[r])).compareTo(quantity(string(self.limits[r]))) <= 0)",message="spec.resources requests more cpu or memory than its limit: lower the request or raise the limit"
+	// +kubebuilder:validation:XValidation:rule="!has(self.claims) || self.claims.size() == 0",message="spec.resources.claims cannot be used: the pods of an Application have no resource claims"
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
 	// livenessProbe restarts the container when it fails.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",message="spec.livenessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"
+	// +kubebuilder:validation:XValidation:rule="[has(self.initialDelaySeconds) ? self.initialDelaySeconds : 0, has(self.timeoutSeconds) ? self.timeoutSeconds : 1, has(self.periodSeconds) ? self.periodSeconds : 1, has(self.successThreshold) ? self.successThreshold : 1, has(self.failureThreshold) ? self.failureThreshold : 1].all(n, n >= 0)",message="spec.livenessProbe has a negative number: delays, periods and thresholds are 0 or more"
 	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold <= 1",message="spec.livenessProbe.successThreshold must be 1: remove it"
 	LivenessProbe *corev1.Probe `json:"livenessProbe,omitempty"`
 
 	// readinessProbe takes the pod out of the Service while it fails.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",message="spec.readinessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"
+	// +kubebuilder:validation:XValidation:rule="[has(self.initialDelaySeconds) ? self.initialDelaySeconds : 0, has(self.timeoutSeconds) ? self.timeoutSeconds : 1, has(self.periodSeconds) ? self.periodSeconds : 1, has(self.successThreshold) ? self.successThreshold : 1, has(self.failureThreshold) ? self.failureThreshold : 1].all(n, n >= 0)",message="spec.readinessProbe has a negative number: delays, periods and thresholds are 0 or more"
+	// +kubebuilder:validation:XValidation:rule="!has(self.terminationGracePeriodSeconds)",message="spec.readinessProbe.terminationGracePeriodSeconds cannot be: a readiness probe terminates nothing; remove it"
 	ReadinessProbe *corev1.Probe `json:"readinessProbe,omitempty"`
 
 	// startupProbe holds back the other probes until it succeeds.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="[has(self.exec), has(self.httpGet), has(self.tcpSocket), has(self.grpc)].exists_one(h, h)",message="spec.startupProbe needs exactly one of exec, httpGet, tcpSocket and grpc"
+	// +kubebuilder:validation:XValidation:rule="[has(self.initialDelaySeconds) ? self.initialDelaySeconds : 0, has(self.timeoutSeconds) ? self.timeoutSeconds : 1, has(self.periodSeconds) ? self.periodSeconds : 1, has(self.successThreshold) ? self.successThreshold : 1, has(self.failureThreshold) ? self.failureThreshold : 1].all(n, n >= 0)",message="spec.startupProbe has a negative number: delays, periods and thresholds are 0 or more"
 	// +kubebuilder:validation:XValidation:rule="!has(self.successThreshold) || self.successThreshold <= 1",message="spec.startupProbe.successThreshold must be 1: remove it"
 	StartupProbe *corev1.Probe `json:"startupProbe,omitempty"`
 
