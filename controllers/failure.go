@@ -114,10 +114,9 @@ func (c *childResult) failed(err error) *childResult {
 }
 
 // terminating records that the child, or its namespace, is going.
-func (c *childResult) terminating(message string) *childResult {
+func (c *childResult) terminating(message string) {
 	c.outcome = outcomeTerminating
 	c.message = message
-	return c
 }
 
 // localEnd matches the local end of a connection in the words of a network error, as in 10.0.0.7:40522->10.96.3.4:443.

@@ -21,8 +21,7 @@ import (
 // applies conflict with it. It returns the child as it is then.
 //
 // One patch does it, under an optimistic lock. It changes managedFields and nothing else; a child that this Application
-// does not control is not touched. It is done once: who writes under such a name after this operator did is alive, and is
-// treated as any other manager.
+// does not control is not touched.
 func (r *Reconciler) migrate(ctx context.Context, app *v1alpha1.Application, child *childKind, live client.Object) (client.Object, error) {
 	if live == nil || app.Spec.Paused || !metav1.IsControlledBy(live, app) {
 		return live, nil
@@ -43,22 +42,18 @@ func (r *Reconciler) migrate(ctx context.Context, app *v1alpha1.Application, chi
 	return migrated, nil
 }
 
-// formerManagers returns those of the names that left Update entries before the operator came to apply. Of its own name
-// that is only as long as it has no Apply entry. A name from the flag may be folded later, too, but not if it wrote after
-// the operator's last apply.
+// formerManagers returns those of the names that left Update entries to fold. The operator's own name is folded only before
+// it came to apply; who writes under it later is alive, and a manager like any other. The names of the flag are folded
+// whenever they are met: who sets it says that they write no more.
 func formerManagers(managed ownership.ManagedFields, names []string) sets.Set[string] {
 	former := sets.New[string]()
+	applied := slices.ContainsFunc(managed, func(e ownership.Entry) bool { return e.Manager == applier })
 	for _, entry := range managed.Legacy(names...) {
-		own := slices.IndexFunc(managed, func(e ownership.Entry) bool { return e.Manager == applier })
-		if own < 0 || entry.Name != v1alpha1.FieldManager && !younger(&entry, &managed[own]) {
+		if !applied || entry.Name != v1alpha1.FieldManager {
 			former.Insert(entry.Name)
 		}
 	}
 	return former
-}
-
-func younger(entry, than *ownership.Entry) bool {
-	return entry.Time != nil && than.Time != nil && than.Time.Before(entry.Time)
 }
 
 // patchRecord sends a JSON patch that changes who owns what, and no value. The patch holds the resourceVersion that it
