@@ -70,7 +70,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 
 	status := deriveStatus(app, deployment, service, r.Clock.Now())
-	r.conflicts.observe(req.NamespacedName, status.Conflicts)
+	// What of the status itself is contested is known only then.
+	defer func() { r.conflicts.observe(req.NamespacedName, status.Conflicts) }()
 	switch err := r.applyStatus(ctx, app, &status); {
 	case errors.Is(err, errCacheBehind):
 		return ctrl.Result{}, nil

@@ -26,14 +26,10 @@ var statusApplier = ownership.Manager{
 // applyStatus applies the status of app, unless it is just that already. What another manager holds of it is left out,
 // and told in the rest. It returns errCacheBehind if app is not what the API server has any more: an event follows.
 func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application, status *v1alpha1.ApplicationStatus) error {
-	whole, err := r.newStatusIntent(app, status)
-	if err != nil {
+	if lost, err := r.reclaimStatus(ctx, app); lost || err != nil {
 		return err
 	}
-	if lost, err := r.reclaimStatus(ctx, app, whole); lost || err != nil {
-		return err
-	}
-	intent, err := r.uncontested(app, status, whole)
+	intent, err := r.statusIntent(app, status)
 	if err != nil {
 		return err
 	}
@@ -65,9 +61,13 @@ func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application,
 	return nil
 }
 
-// uncontested returns what can be applied of status, of which intent is the whole, without force. If others hold a part of
-// it, status is made to say so: it then has a condition and an entry for each field.
-func (r *Reconciler) uncontested(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus, intent *ownership.Intent) (*ownership.Intent, error) {
+// statusIntent returns what can be applied of status without force. If others hold a part of it, status is made to say
+// so: it then has a condition and an entry for each field.
+func (r *Reconciler) statusIntent(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus) (*ownership.Intent, error) {
+	intent, err := r.newStatusIntent(app, status)
+	if err != nil {
+		return nil, err
+	}
 	contested, err := intent.Conflicts(app)
 	if err != nil {
 		return nil, fmt.Errorf("comparing the status of the Application: %w", err)
