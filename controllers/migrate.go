@@ -20,10 +20,10 @@ import (
 // legacy names, into the operator's Apply entry. Such an entry keeps removed fields alive, and the operator's own
 // applies conflict with it. It returns the child as it is then.
 //
-// One patch does it, under an optimistic lock. It changes managedFields and nothing else; a child that this Application
-// does not control is not touched.
+// One patch does it, under an optimistic lock. It changes managedFields and nothing else; an object that this Application
+// neither controls nor has the consent to adopt is not touched.
 func (r *Reconciler) migrate(ctx context.Context, app *v1alpha1.Application, child *childKind, live client.Object) (client.Object, error) {
-	if live == nil || app.Spec.Paused || !metav1.IsControlledBy(live, app) {
+	if live == nil || app.Spec.Paused || !metav1.IsControlledBy(live, app) && !consents(live, app) {
 		return live, nil
 	}
 	names := formerManagers(managedFields(live), r.legacyManagers)
