@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 )
@@ -25,7 +26,11 @@ func (r *Reconciler) orphan(ctx context.Context, app *v1alpha1.Application, chil
 	if err != nil {
 		return err
 	}
-	if !metav1.IsControlledBy(live, app) || !live.GetDeletionTimestamp().IsZero() {
+	if owner := metav1.GetControllerOf(live); owner != nil && owner.UID != app.UID || !live.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	if !metav1.IsControlledBy(live, app) && !claimed(live) {
+		// With kubectl delete --cascade=orphan the garbage collector takes the owner reference, but not the claims.
 		return nil
 	}
 	patch, err := orphanPatch(live, app)
@@ -37,6 +42,13 @@ func (r *Reconciler) orphan(ctx context.Context, app *v1alpha1.Application, chil
 	}
 	log.FromContext(ctx).Info("Orphaned", "child", child.kind)
 	return nil
+}
+
+// claimed reports whether the operator owns more of the object than orphan leaves it.
+func claimed(live client.Object) bool {
+	managed := managedFields(live)
+	left := fieldpath.NewSet(fieldpath.MakePathOrDie("metadata", "labels", v1alpha1.LabelOwner))
+	return !managed.Fields(applier).Difference(left).Empty()
 }
 
 // orphanPatch returns a JSON patch for live, valid for its resourceVersion only.
