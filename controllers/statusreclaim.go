@@ -49,10 +49,7 @@ func (r *Reconciler) reclaimStatus(ctx context.Context, app *v1alpha1.Applicatio
 
 // reclaimed returns the entries with the operator's status fields in the operator's entry, and whether they were not.
 func reclaimed(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool, error) {
-	managed, err := ownership.Parse(entries)
-	if err != nil {
-		return nil, false, nil // of entries that cannot be read the API server makes "before-first-apply", which is an event
-	}
+	managed, _ := ownership.Parse(entries) // what cannot be read holds nothing against the operator
 	lost := ownStatus(managed.Fields(beforeFirstStatusApply))
 	if lost.Empty() {
 		return nil, false, nil
