@@ -89,6 +89,11 @@ test-unit: ## Run the tests that need no API server
 test-suites: $(ASSETS) ## Run the suites on a real API server and the end-to-end suite
 	$(call go-test,,./test/...)
 
+.PHONY: test-oracle
+test-oracle: $(ASSETS) ## Play ORACLE_PROGRAMS (500) random programs of ORACLE_STEPS (30) steps against a real API server; takes hours
+	ORACLE_PROGRAMS=$(or $(ORACLE_PROGRAMS),500) ORACLE_STEPS=$(or $(ORACLE_STEPS),30) \
+		$(GO) test $(RACE) -count=1 -timeout 12h -v $(TEST_FLAGS) ./test/oracle
+
 # Go's test cache does not see the control plane, hence -count.
 go-test = $(strip $(GO) $(1) test $(RACE) -count=1 -p $(TEST_PARALLEL) -timeout $(TEST_TIMEOUT) $(TEST_FLAGS) $(2))
 

@@ -1,0 +1,146 @@
+package oracle
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// scene is what is there: an Application and its children, each nil if it does not exist.
+type scene struct {
+	app      *unstructured.Unstructured
+	children map[string]*unstructured.Unstructured
+}
+
+// conflict is an entry of status.conflicts.
+type conflict struct {
+	kind, field string
+	owner       owner
+}
+
+// verdict is what has to be true of one child at rest.
+type verdict struct {
+	reason    string
+	conflicts []conflict
+	// exists: the child must, or must not, exist. Nil: both are right.
+	exists *bool
+	// held are the fields that the operator must own, all of them with the wanted value. Nil: nothing is said of it.
+	held fields
+}
+
+// The reasons of the condition Synced. Of several children the worst one counts.
+const (
+	reasonSynced          = "Synced"
+	reasonFieldsYielded   = "FieldsYielded"
+	reasonPaused          = "Paused"
+	reasonResourceExists  = "ResourceExists"
+	reasonFieldConflict   = "FieldConflict"
+	reasonOwnershipLost   = "OwnershipLost"
+	reasonInvalid         = "Invalid"
+	reasonStatusContested = "StatusContested"
+)
+
+var fromGoodToBad = []string{reasonSynced, reasonFieldsYielded, reasonPaused, reasonResourceExists, reasonFieldConflict, reasonOwnershipLost, reasonInvalid}
+
+// judge tells what has to be true of a child of an Application that is not being deleted.
+func judge(app *unstructured.Unstructured, kind string, live *unstructured.Unstructured) verdict {
+	spec := specOf(app)
+	wanted := wantedFields(app, kind)
+	switch {
+	case wanted == nil && live != nil && controls(app, live) && isPaused(spec):
+		return verdict{reason: reasonPaused}
+	case wanted == nil:
+		return verdict{reason: reasonSynced, exists: new(live != nil && !controls(app, live))}
+	case live == nil && isPaused(spec):
+		return verdict{reason: reasonPaused}
+	case live == nil:
+		return verdict{reason: reasonSynced, exists: new(true)}
+	case !controls(app, live) && !adoptable(app, live):
+		return verdict{reason: reasonResourceExists}
+	}
+
+	flat := flatten(live.Object)
+	owners := readOwnership(live, flat)
+	contested := contestedFields(kind, wanted, flat, owners)
+	result := verdict{reason: reasonSynced, conflicts: contested, exists: new(true)}
+	held := fields{}
+	for path, value := range wanted {
+		if !slices.ContainsFunc(contested, func(c conflict) bool { return c.field == path }) {
+			held[path] = value
+		}
+	}
+	asWanted := asWanted(held, flat, owners)
+	lost := slices.ContainsFunc(contested, func(c conflict) bool { return c.owner.name == unknownName })
+	switch {
+	case isPaused(spec) && len(contested) > 0 && !yields(spec), isPaused(spec) && !asWanted:
+		result.reason = reasonPaused
+		return result
+	case len(contested) > 0 && !yields(spec):
+		result.reason = reasonFieldConflict
+	case !valid(kind, outcome(held, flat, owners)):
+		result.reason = reasonInvalid
+	default:
+		result.held = held
+		if len(contested) > 0 {
+			result.reason = reasonFieldsYielded
+		}
+	}
+	if lost && result.reason != reasonInvalid {
+		result.reason = reasonOwnershipLost
+	}
+	return result
+}
+
+// contestedFields are those that somebody else owns with another value than the wanted one. An equal value is shared.
+func contestedFields(kind string, wanted, live fields, owners ownership) []conflict {
+	var contested []conflict
+	for path, value := range wanted {
+		current, found := live[path]
+		if found && equal(path, value, current) {
+			continue
+		}
+		for _, other := range owners.others(path) {
+			contested = append(contested, conflict{kind: kind, field: path, owner: other})
+		}
+	}
+	sortConflicts(contested)
+	return contested
+}
+
+func sortConflicts(conflicts []conflict) {
+	slices.SortFunc(conflicts, func(a, b conflict) int {
+		return cmp.Or(cmp.Compare(a.field, b.field), compareOwners(a.owner, b.owner))
+	})
+}
+
+// asWanted reports whether nothing is left to do for the operator.
+func asWanted(held, live fields, owners ownership) bool {
+	own := owners.own()
+	if len(own) != len(held) {
+		return false
+	}
+	for path, value := range held {
+		if current, found := live[path]; !found || !own[path] || !equal(path, value, current) {
+			return false
+		}
+	}
+	return true
+}
+
+// outcome is what a child would be after an apply of held: these fields are set, and those that only the operator had,
+// and wants no more, are gone.
+func outcome(held, live fields, owners ownership) fields {
+	after := fields{}
+	own := owners.own()
+	for path, value := range live {
+		_, wanted := held[path]
+		if own[path] && !wanted && len(owners.others(path)) == 0 {
+			continue
+		}
+		after[path] = value
+	}
+	maps.Copy(after, held)
+	return after
+}

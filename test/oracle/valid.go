@@ -1,0 +1,91 @@
+package oracle
+
+import (
+	"strings"
+)
+
+const mainContainer = `.spec.template.spec.containers[name="app"]`
+
+// valid tells whether the API server takes a child: what validation says about the combinations that programs can come
+// to when two managers each have a part of one thing.
+func valid(kind string, child fields) bool {
+	if kind == service {
+		return validPorts(child, ".spec.ports[", ".name")
+	}
+	for _, probe := range []string{".livenessProbe", ".readinessProbe", ".startupProbe"} {
+		if !validProbe(child, mainContainer+probe) {
+			return false
+		}
+	}
+	return validEnv(child) && validPorts(child, mainContainer+".ports[", ".name")
+}
+
+// validProbe: a probe has one handler, and a handler by network has a port.
+func validProbe(child fields, probe string) bool {
+	handlers := map[string]bool{}
+	exists := false
+	for path := range child {
+		rest, inside := strings.CutPrefix(path, probe)
+		if !inside {
+			continue
+		}
+		exists = true
+		handler, _, _ := strings.Cut(strings.TrimPrefix(rest, "."), ".")
+		switch handler {
+		case "httpGet", "tcpSocket":
+			if _, found := child[probe+"."+handler+".port"]; !found {
+				return false
+			}
+			handlers[handler] = true
+		case "exec":
+			handlers[handler] = true
+		}
+	}
+	return !exists || len(handlers) == 1
+}
+
+// validEnv: a variable has one source.
+func validEnv(child fields) bool {
+	sources := map[string]int{}
+	for path, value := range child {
+		rest, inside := strings.CutPrefix(path, mainContainer+".env[")
+		if !inside {
+			continue
+		}
+		name, field, _ := strings.Cut(rest, "]")
+		if (field == ".value" && value != "") || strings.HasPrefix(field, ".valueFrom.") {
+			sources[name]++
+		}
+	}
+	for _, count := range sources {
+		if count > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// validPorts: names are there if there are several ports, and each is used once.
+func validPorts(child fields, list, field string) bool {
+	items, names := 0, map[any]int{}
+	for path, value := range child {
+		rest, inside := strings.CutPrefix(path, list)
+		if !inside {
+			continue
+		}
+		switch _, below, _ := strings.Cut(rest, "]"); below {
+		case "":
+			items++
+		case field:
+			names[value]++
+		}
+	}
+	named := 0
+	for _, count := range names {
+		if count > 1 {
+			return false
+		}
+		named += count
+	}
+	return items < 2 || named == items || !strings.HasPrefix(list, ".spec.ports")
+}
