@@ -34,6 +34,12 @@ ASSETS := controlplane
 endif
 export KUBEBUILDER_ASSETS
 
+# `make run KUBECONFIG=…` uses that cluster instead. From the environment it would be a cluster met by accident.
+ifeq ($(origin KUBECONFIG),command line)
+export KUBECONFIG
+run demo: export USE_EXISTING_CLUSTER = true
+endif
+
 ##@ Use
 
 .PHONY: run
