@@ -53,7 +53,7 @@ func TestCacheByObject(t *testing.T) {
 	}
 }
 
-// TestNoTransform finds the other ways to strip what a cache holds, wherever the operator sets one up.
+// TestNoTransform is FR-35: it finds the other ways to strip what a cache holds, wherever the operator sets one up.
 func TestNoTransform(t *testing.T) {
 	for _, name := range identifiers(t, ".", "../cmd/application-operator") {
 		if strings.Contains(name, "Transform") || strings.Contains(name, "StripManagedFields") {

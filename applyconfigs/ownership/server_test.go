@@ -45,8 +45,8 @@ var (
 	}()
 )
 
-// TestAgainstServer compares what is foretold with what a real API server answers and does: on chosen histories first,
-// then on random ones.
+// TestAgainstServer is FR-51: it compares what is foretold with what a real API server answers and does, on chosen
+// histories first, then on random ones.
 func TestAgainstServer(t *testing.T) {
 	server := startServer(t)
 	for _, s := range scenarios {

@@ -25,7 +25,7 @@ var _ = Describe("People at the Deployment", func() {
 		w = s.watch()
 	})
 
-	It("scale it: the conflict shows, holds up the Deployment alone, and heals with its release", func(ctx context.Context) {
+	It("FR-05: scale it: the conflict shows, holds up the Deployment alone, and heals with its release", func(ctx context.Context) {
 		s.apply(ctx, "web", "image: 'registry.example/web:1', replicas: 2, port: 80, expose: ClusterIP")
 		s.expectReady(ctx, "web")
 		scaled := mark()
@@ -62,7 +62,7 @@ var _ = Describe("People at the Deployment", func() {
 		Eventually(s.events).WithContext(ctx).WithArguments("web").Should(ConsistOf("Normal Synced", "Normal RolledOut", "Warning FieldConflict", "Normal Synced", "Normal RolledOut"))
 	})
 
-	It("restart it, and the annotation stays; undo it, and that is a conflict", func(ctx context.Context) {
+	It("FR-07: restart it, and the annotation stays; undo it, and that is a conflict", func(ctx context.Context) {
 		s.apply(ctx, "web", "image: 'registry.example/web:1', replicas: 4")
 		s.expectReady(ctx, "web")
 		before, err := s.pods(ctx, "web")

@@ -13,7 +13,7 @@ import (
 )
 
 var _ = Describe("Exposure", func() {
-	It("moves between all types, keeps the address, and rests in between", func(ctx context.Context) {
+	It("FR-19: moves between all types, keeps the address, and rests in between", func(ctx context.Context) {
 		const clusterIP, nodePort, loadBalancer = corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer
 		s := newSpace(ctx)
 		w := s.watch()

@@ -11,7 +11,7 @@ import (
 )
 
 var _ = Describe("Labels of an Application", func() {
-	It("never reach a selector, and neither they nor a new operator restart a pod", func(ctx context.Context) {
+	It("FR-22: never reach a selector, and neither they nor a new operator restart a pod", func(ctx context.Context) {
 		s := newSpace(ctx)
 		s.apply(ctx, "web", "image: '"+goodImage+"', replicas: 2, port: 80, expose: ClusterIP")
 		s.expectReady(ctx, "web")

@@ -28,7 +28,7 @@ var _ = Describe("A namespace that is being deleted", func() {
 		held = 12 * time.Second
 	)
 
-	It("is left in peace, however long it takes", func(ctx context.Context) {
+	It("FR-40: is left in peace, however long it takes", func(ctx context.Context) {
 		s := newSpace(ctx)
 		w := s.watch()
 		for n := range applications {

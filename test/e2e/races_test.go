@@ -25,7 +25,7 @@ var _ = Describe("Delete races", func() {
 		rounds = 10
 	)
 
-	It("make no child for an Application that is gone, whenever it goes", func(ctx context.Context) {
+	It("FR-25: make no child for an Application that is gone, whenever it goes", func(ctx context.Context) {
 		s := newSpace(ctx)
 		w := s.watch()
 		images := &imagesByOwner{}

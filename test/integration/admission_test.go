@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("What stands between the operator and the API server's store", func() {
-	It("may be a quota: reported, and overcome when it is raised", func(ctx SpecContext) {
+	It("FR-37: may be a quota: reported, and overcome when it is raised", func(ctx SpecContext) {
 		const deployments = corev1.ResourceName("count/deployments.apps")
 		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "few"}}
 		setQuota := func(limit string) {
@@ -76,7 +76,7 @@ var _ = Describe("What stands between the operator and the API server's store", 
 		eventuallySynced(ctx)
 	})
 
-	It("may be a policy that rewrites: no loop, no conflict", func(ctx SpecContext) {
+	It("FR-33: may be a policy that rewrites: no loop, no conflict", func(ctx SpecContext) {
 		By("having a policy pull all images through a mirror, and leave a note")
 		addPolicy(ctx, "Mutating", `
   failurePolicy: Fail

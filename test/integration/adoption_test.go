@@ -93,7 +93,7 @@ var _ = Describe("A child that consents to its adoption", func() {
 			waitForQuiet()
 			Expect(snapshot(the(ctx, deployment))).To(Equal(before))
 			Expect(appliesTo("deployments", begin)).To(BeZero())
-			Expect(notes(ctx, v1alpha1.ReasonResourceExists)).To(ConsistOf(reason))
+			Eventually(ctx, notes).WithArguments(v1alpha1.ReasonResourceExists).Should(ConsistOf(reason))
 		},
 		Entry("names another Application", consent("other"), fittingSpec, ContainSubstring("does not belong to this Application")),
 		Entry("names nobody", consent(""), fittingSpec, ContainSubstring("does not belong to this Application")),

@@ -58,7 +58,7 @@ var _ = Describe("A field that another manager owns with another value", func() 
 		Expect(the(ctx, service).Spec.Type).To(BeEquivalentTo("NodePort"))
 	})
 
-	It("is listed once for each manager, sorted, whoever came first", func(ctx SpecContext) {
+	It("FR-08: is listed once for each manager, sorted, whoever came first", func(ctx SpecContext) {
 		const port = `.spec.ports[port=8080,protocol="TCP"].targetPort`
 		given(ctx, "{image: registry.example/web:1, replicas: 2, port: 8080, expose: ClusterIP, env: [{name: B, value: a}, {name: A, value: a}]}")
 		take := func(value string, managers ...string) {

@@ -46,7 +46,7 @@ spec:
 		Expect(the(ctx, deployment).Spec.Replicas).To(HaveValue(BeEquivalentTo(3)))
 	})
 
-	It("is shared although its quantities are written otherwise", func(ctx SpecContext) {
+	It("FR-03: is shared although its quantities are written otherwise", func(ctx SpecContext) {
 		By("writing quantities that the API server would write otherwise")
 		given(ctx, `{image: registry.example/web:1, resources: {limits: {cpu: 1000m, memory: 1024Mi}, requests: {cpu: "0.1"}}}`)
 		mark := now()

@@ -13,7 +13,7 @@ var _ = Describe("What people change in the children by hand", func() {
 		given(ctx, "{image: registry.example/web:1, port: 8080, expose: ClusterIP, env: [{name: A, value: a}, {name: B, value: b}]}")
 	})
 
-	DescribeTable("comes back if nobody claims it:",
+	DescribeTable("FR-36: comes back if nobody claims it:",
 		func(ctx SpecContext, object client.Object, patch string) {
 			stub(object)
 			read := func() ([]string, error) {

@@ -94,7 +94,7 @@ var _ = Describe("An API server that goes away", func() {
 })
 
 var _ = Describe("A namespace that is being deleted", func() {
-	It("gets nothing made, and no Events; one attempt is enough", func(ctx SpecContext) {
+	It("FR-40: gets nothing made, and no Events; one attempt is enough", func(ctx SpecContext) {
 		given(ctx, exposedSpec)
 		Eventually(ctx, reasons).Should(HaveLen(1))
 

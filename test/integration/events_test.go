@@ -62,6 +62,9 @@ func reasons(ctx context.Context) ([]string, error) {
 	}
 	var all []string
 	for _, event := range list.Items {
+		if event.Regarding.Kind == "Service" {
+			continue // the API server's own, about the addresses that it allocates
+		}
 		Expect(event.Regarding).To(And(HaveField("Kind", v1alpha1.Kind), HaveField("Name", web), HaveField("APIVersion", v1alpha1.SchemeGroupVersion.String())))
 		Expect(event.Series).To(BeNil(), "repeated: %s", event.Note)
 		all = append(all, event.Type+" "+event.Reason)

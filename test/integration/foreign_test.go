@@ -22,7 +22,7 @@ spec:
 )
 
 var _ = Describe("An object that has the child's name but belongs to somebody else", func() {
-	It("is refused if it is a Deployment; the Service is made all the same", func(ctx SpecContext) {
+	It("FR-27: is refused if it is a Deployment; the Service is made all the same", func(ctx SpecContext) {
 		By("making a Deployment by hand")
 		applyDeployment(ctx, "somebody", foreignDeployment)
 		before := snapshot(the(ctx, deployment))
@@ -49,7 +49,7 @@ var _ = Describe("An object that has the child's name but belongs to somebody el
 		Eventually(func() int { return openWatches("deployments") }).Should(BeZero())
 	})
 
-	It("is refused if it is a Service; the Deployment is made all the same", func(ctx SpecContext) {
+	It("FR-27: is refused if it is a Service; the Deployment is made all the same", func(ctx SpecContext) {
 		By("making a Service by hand")
 		applyService(ctx, "somebody", foreignService)
 		before := snapshot(the(ctx, service))

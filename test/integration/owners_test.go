@@ -26,7 +26,7 @@ var _ = Describe("A conflict can be read", func() {
 		Eventually(ctx, application).Should(HaveField("Status.Conflicts", HaveLen(1)))
 	}
 
-	DescribeTable("however oddly its manager is called:",
+	DescribeTable("FR-09: however oddly its manager is called:",
 		func(ctx SpecContext, manager string) {
 			given(ctx, "{image: registry.example/web:1}")
 			edit(ctx, manager, theDeployment(), otherImage)
@@ -43,7 +43,7 @@ var _ = Describe("A conflict can be read", func() {
 		Entry("like the operator's status manager", v1alpha1.FieldManagerStatus),
 	)
 
-	It("however oddly its field is called", func(ctx SpecContext) {
+	It("FR-09: however oddly its field is called", func(ctx SpecContext) {
 		given(ctx, `{image: registry.example/web:1, env: [{name: A.B, value: ours}, {name: 'C["x"], D', value: ours}]}`)
 		edit(ctx, "ops", theDeployment(), `
 metadata: {labels: {app.kubernetes.io/name: theirs}}

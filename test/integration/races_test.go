@@ -22,7 +22,7 @@ var _ = Describe("Races that are no matter of ownership", func() {
 		Expect(reasons(ctx)).NotTo(ContainElement(ContainSubstring(v1alpha1.ReasonFieldConflict)))
 	}
 
-	It("pass quietly: labels of the Application that change while its status is written", func(ctx SpecContext) {
+	It("FR-10: pass quietly: labels of the Application that change while its status is written", func(ctx SpecContext) {
 		given(ctx, "{image: registry.example/web:0}")
 		for i := range 60 {
 			touch(ctx, strconv.Itoa(i))
@@ -35,7 +35,7 @@ var _ = Describe("Races that are no matter of ownership", func() {
 		neverConflicted(ctx)
 	})
 
-	It("pass quietly: a child that is deleted while it is changed", func(ctx SpecContext) {
+	It("FR-10: pass quietly: a child that is deleted while it is changed", func(ctx SpecContext) {
 		given(ctx, "{image: registry.example/web:0, port: 8080, expose: ClusterIP}")
 		for i := range 30 {
 			write(ctx, fmt.Sprintf("{image: registry.example/web:%d, port: %d, expose: ClusterIP}", i+1, 8081+i))
@@ -48,7 +48,7 @@ var _ = Describe("Races that are no matter of ownership", func() {
 		neverConflicted(ctx)
 	})
 
-	It("make nothing for an Application that is gone, and its successor's children are its own", func(ctx SpecContext) {
+	It("FR-25: make nothing for an Application that is gone, and its successor's children are its own", func(ctx SpecContext) {
 		for i := range 20 {
 			write(ctx, fmt.Sprintf("{image: registry.example/web:%d, port: 8080, expose: ClusterIP}", i))
 			Expect(env.Client.Delete(ctx, theApplication())).To(Succeed())

@@ -44,7 +44,7 @@ spec:
 		eventuallySynced(ctx)
 	})
 
-	It("when its owner by Update gives up its claim in managedFields, and nothing else", func(ctx SpecContext) {
+	It("FR-36: when its owner by Update gives up its claim in managedFields, and nothing else", func(ctx SpecContext) {
 		given(ctx, "{image: registry.example/web:1}")
 		edit(ctx, "kubectl-edit", theDeployment(), image)
 		Eventually(ctx, application).Should(haveConflicts(onDeployment(imageField, "kubectl-edit", byUpdate)))

@@ -24,7 +24,7 @@ var _ = Describe("At rest", func() {
 		livenessProbe: {httpGet: {path: /live, port: app}},
 		readinessProbe: {exec: {command: [check]}}}`
 
-	It("nothing is written, whatever wakes the operator", func(ctx SpecContext) {
+	It("FR-01: nothing is written, whatever wakes the operator", func(ctx SpecContext) {
 		By("bringing an Application to rest")
 		given(ctx, spec)
 		rollOut(ctx)
@@ -69,7 +69,7 @@ var _ = Describe("At rest", func() {
 		Consistently(func() (cluster.Events, error) { return env.OperatorRequests(mark) }).Should(BeEmpty())
 	})
 
-	It("no apply carries a zero value, and none is owned", func(ctx SpecContext) {
+	It("FR-01: no apply carries a zero value, and none is owned", func(ctx SpecContext) {
 		given(ctx, spec)
 		bodies := writesSince(begin, cluster.Any(cluster.OnResource("deployments"), cluster.OnResource("services")))
 		Expect(bodies).To(HaveLen(2))

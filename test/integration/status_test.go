@@ -88,7 +88,7 @@ var _ = Describe("The status of an Application", func() {
 		Consistently(ctx, application).Should(HaveField("Status.Conditions", Not(beAudited())))
 	})
 
-	It("stays put under a standing conflict while other things happen", func(ctx SpecContext) {
+	It("FR-29: stays put under a standing conflict while other things happen", func(ctx SpecContext) {
 		given(ctx, "{image: registry.example/web:1, replicas: 2, port: 8080, expose: ClusterIP}")
 		scale(ctx, "kubectl", 5)
 		Eventually(ctx, application).Should(haveConflicts(onDeployment(replicasField, "kubectl", byUpdate, "scale")))
@@ -116,7 +116,7 @@ var _ = Describe("The status of an Application", func() {
 		Expect(writesSince(mark, cluster.OnResource("applications/status"))).To(HaveLen(1))
 	})
 
-	It("costs its author no conflict, however often the same or another spec is applied", func(ctx SpecContext) {
+	It("FR-42: costs its author no conflict, however often the same or another spec is applied", func(ctx SpecContext) {
 		const spec = `{image: "registry.example/web:%d", port: 8080, expose: ClusterIP, resources: {limits: {cpu: 1000m, memory: 1024Mi}}, env: [{name: EMPTY, value: ""}], readinessProbe: {tcpSocket: {port: 8080}}}`
 		raw := func() any {
 			object := &unstructured.Unstructured{}
@@ -144,7 +144,7 @@ var _ = Describe("The status of an Application", func() {
 		given(ctx, fmt.Sprintf(spec, 2))
 	})
 
-	It("costs an author by client-side apply nothing either", func(ctx SpecContext) {
+	It("FR-42: costs an author by client-side apply nothing either", func(ctx SpecContext) {
 		file := writeFile(manifest(`{image: "registry.example/web:1", resources: {limits: {cpu: 1000m}}}`))
 		kubectl(ctx, "apply", "-f", file)
 		eventuallySynced(ctx)

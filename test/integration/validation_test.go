@@ -73,7 +73,7 @@ var _ = Describe("An Application", func() {
 		expectRefused(ctx, web, `{image: " registry.example/web:1"}`, "spec.image must not begin or end with white space")
 	})
 
-	It("is refused if an env name is there twice, also when it exists already", func(ctx SpecContext) {
+	It("FR-23: is refused if an env name is there twice, also when it exists already", func(ctx SpecContext) {
 		const spec = "{image: registry.example/web:1, env: [{name: A, value: a}, {name: B}, {name: A, value: b}]}"
 		By("writing it anew")
 		expectRefused(ctx, web, spec, "Duplicate value", `duplicate entries for key [name="A"]`)
@@ -85,7 +85,7 @@ var _ = Describe("An Application", func() {
 		eventuallySynced(ctx)
 	})
 
-	DescribeTable("is refused if its name does not suit its children:",
+	DescribeTable("FR-27: is refused if its name does not suit its children:",
 		func(ctx SpecContext, name string) {
 			expectRefused(ctx, name, "{image: registry.example/web:1}", badName)
 		},

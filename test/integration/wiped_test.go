@@ -73,7 +73,7 @@ var _ = Describe("A child whose managedFields were wiped", func() {
 		write(ctx, fmt.Sprintf(spec, 2, "Abort"))
 		Eventually(ctx, application).Should(haveLost("Deployment web", lost(appField(`env[name="A"].value`)), lost(imageField)))
 		Expect(the(ctx, deployment).Spec.Template.Spec.Containers[0].Image).To(Equal("registry.example/web:1"), "no silent seizure")
-		Expect(notes(ctx, v1alpha1.ReasonOwnershipLost)).To(ConsistOf(ContainSubstring(imageField)))
+		Eventually(ctx, notes).WithArguments(v1alpha1.ReasonOwnershipLost).Should(ConsistOf(ContainSubstring(imageField)))
 
 		By("waking and restarting the operator: it is no loop")
 		waitForQuiet()

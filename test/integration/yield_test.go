@@ -122,7 +122,7 @@ var _ = Describe("conflictPolicy Yield", func() {
 		Expect(the(ctx, application)).To(haveYielded(onDeployment(replicasField, "kubectl", byUpdate, "scale")))
 		Expect(the(ctx, application).Status.Phase).To(Equal(v1alpha1.PhaseRunning))
 		Expect(kubectl(ctx, "get", "appl", web)).To(ContainSubstring(replicasField))
-		Expect(notes(ctx, v1alpha1.ReasonFieldsYielded)).To(ConsistOf(ContainSubstring(replicasField)))
+		Eventually(ctx, notes).WithArguments(v1alpha1.ReasonFieldsYielded).Should(ConsistOf(ContainSubstring(replicasField)))
 
 		By("waking the operator, and restarting it: there is nothing to write")
 		waitForQuiet()
