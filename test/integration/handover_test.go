@@ -111,6 +111,16 @@ var _ = Describe("spec.replicas", func() {
 		expectNoFailures()
 	})
 
+	It("is just let go of if somebody else shares it: it has an owner", func(ctx SpecContext) {
+		given(ctx, scaledSpec)
+		applyDeployment(ctx, "gitops", "spec: {replicas: 3}")
+		counted, mark := countReplicas(ctx), now()
+		given(ctx, unscaledSpec)
+		eventuallyOwned(ctx, "gitops")
+		Expect(counted.course(ctx)).To(Equal([]int32{3}))
+		Expect(managersOfApplies(writesSince(mark, cluster.OnResource("deployments")))).To(Equal([]string{v1alpha1.FieldManager}))
+	})
+
 	It("comes back as gracefully if nobody took it", func(ctx SpecContext) {
 		given(ctx, scaledSpec)
 		given(ctx, unscaledSpec)

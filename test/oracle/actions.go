@@ -55,6 +55,8 @@ func (r *run) write(ctx context.Context, s step) error {
 		return r.applySpec(ctx)
 	case verbDelete:
 		return r.deleteApplication(ctx)
+	case verbCollect:
+		return r.collectNow(ctx)
 	case verbScaleApp:
 		return r.scale(ctx, appVersion, appKind, s)
 	case verbTamper:

@@ -29,7 +29,7 @@ type config struct {
 // the time to spend on reducing each failure; ORACLE_REPLAY, a file with the only program to play; and ORACLE_LOG,
 // a file for the operator's log.
 func readConfig() (config, error) {
-	c := config{programs: 24, steps: 30, seed: 1, parallel: 12, worldEvery: 120, enough: 3, reduceWithin: 2 * time.Minute}
+	c := config{programs: 24, steps: 30, seed: 1, parallel: 16, worldEvery: 120, enough: 3, reduceWithin: 2 * time.Minute}
 	for _, one := range []struct {
 		name string
 		to   *int

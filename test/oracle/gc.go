@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // collectGarbage plays the garbage collector: children of an Application that is gone are deleted. It leaves them be
 // while the Application of their uid exists.
-func (r *run) collectGarbage(ctx context.Context) error {
-	scene := r.world.history.scene(r.namespace)
+func (r *run) collectGarbage(ctx context.Context, scene scene) error {
 	for _, child := range scene.children {
 		if child == nil {
 			continue
@@ -27,11 +28,30 @@ func (r *run) collectGarbage(ctx context.Context) error {
 		}
 		uid := child.GetUID()
 		if !alive {
-			err = client.IgnoreNotFound(r.world.Client.Delete(ctx, child.DeepCopy(), client.Preconditions{UID: &uid}))
+			err = r.world.Client.Delete(ctx, child.DeepCopy(), client.Preconditions{UID: &uid})
 		}
-		if err != nil {
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			return fmt.Errorf("collecting %s: %w", child.GetKind(), err)
 		}
 	}
 	return nil
+}
+
+// collectNow plays the garbage collector with what the API server has just now.
+func (r *run) collectNow(ctx context.Context) error {
+	now := scene{children: map[string]*unstructured.Unstructured{}}
+	for kind := range watched {
+		object := r.identity(kind)
+		err := r.world.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return err
+		case kind == appKind:
+			now.app = object
+		default:
+			now.children[kind] = object
+		}
+	}
+	return r.collectGarbage(ctx, now)
 }

@@ -47,6 +47,7 @@ var (
 		{8, (*generator).post},
 		{8, (*generator).apply},
 		{6, (*generator).consent},
+		{25, func(*generator) step { return step{verb: verbCollect} }},
 		{4, (*generator).drop},
 		{4, (*generator).disown},
 	}

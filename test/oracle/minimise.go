@@ -96,8 +96,6 @@ func (w *world) failureOf(ctx context.Context, p program) *failure {
 		return nil
 	}
 	defer r.end(context.WithoutCancel(ctx))
-	if found, ok := errors.AsType[*failure](r.play(ctx)); ok {
-		return found
-	}
-	return nil
+	found, _ := errors.AsType[*failure](r.play(ctx))
+	return found
 }

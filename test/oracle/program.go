@@ -28,6 +28,8 @@ const (
 	verbEdit verb = "edit"
 	// verbDelete deletes the Application and waits until it is gone.
 	verbDelete verb = "delete"
+	// verbCollect plays the garbage collector at once. A rest does so in any case.
+	verbCollect verb = "collect"
 	// verbScaleApp writes replicas through the Application's own scale subresource.
 	verbScaleApp verb = "scale-application"
 	// verbTamper makes a person write fields of the Application's status.
@@ -68,6 +70,7 @@ var shapes = map[verb]shape{
 	verbCreate:   {settings: true},
 	verbEdit:     {settings: true},
 	verbDelete:   {},
+	verbCollect:  {},
 	verbScaleApp: {actor: true, settings: true},
 	verbTamper:   {actor: true, settings: true},
 	verbApply:    {actor: true, kind: true, settings: true},

@@ -16,11 +16,11 @@ const (
 	// interruptions is how often the long silence may be broken by what a busy machine held up.
 	interruptions = 3
 	// stuck is the silence after which a state that is not as expected will never be.
-	stuck = 4 * time.Second
+	stuck = 6 * time.Second
 	// afterOutage takes the place of stuck for as long after an API server's outage: clients back off from it.
 	afterOutage = 15 * time.Second
 	// restWithin bounds the wait for rest.
-	restWithin = 40 * time.Second
+	restWithin = time.Minute
 	// pollEvery is how often the wait looks.
 	pollEvery = 25 * time.Millisecond
 )
@@ -137,7 +137,7 @@ func (r *run) look(ctx context.Context, heard *int, quietSince *time.Time) (prob
 	if err := r.world.ok(); err != nil {
 		return nil, 0, 0, err
 	}
-	if err := r.collectGarbage(ctx); err != nil {
+	if err := r.collectGarbage(ctx, r.world.history.scene(r.namespace)); err != nil {
 		return nil, 0, 0, err
 	}
 	if err := r.world.OperatorFailure(); err != nil {

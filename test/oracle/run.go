@@ -58,7 +58,7 @@ func (r *run) play(ctx context.Context) error {
 }
 
 func (r *run) withJournal(err error) error {
-	if found := (*failure)(nil); errors.As(err, &found) && found.journal == "" {
+	if found, ok := errors.AsType[*failure](err); ok && found.journal == "" {
 		found.journal = r.journal()
 	}
 	return err

@@ -87,8 +87,8 @@ func (s *session) playOne(ctx context.Context, one named) {
 func (s *session) record(one named, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch found := (*failure)(nil); {
-	case errors.As(err, &found):
+	switch found, ok := errors.AsType[*failure](err); {
+	case ok:
 		s.defeats = append(s.defeats, defeat{one, found})
 	case !errors.Is(err, errBroken):
 		s.errs = append(s.errs, err)
