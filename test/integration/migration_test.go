@@ -196,6 +196,7 @@ var _ = Describe("Children of an older operator", func() {
 				Expect(owned(object, v1alpha1.FieldManager, byUpdate, "")).To(BeEmpty())
 			}
 			Expect(counted.course(ctx)).To(Equal([]int32{3}))
+			waitForQuiet()
 			mark := now()
 			touch(ctx, "again")
 			expectNoWrites(mark)
