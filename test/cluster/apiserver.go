@@ -42,6 +42,9 @@ func (c *Cluster) writeAPIServerFiles() error {
 }
 
 func (c *Cluster) startAPIServer() error {
+	if err := c.Audit().endCutLine(); err != nil {
+		return fmt.Errorf("go on with the audit log: %w", err)
+	}
 	args := []string{
 		"--etcd-servers=http://" + c.etcdPort.address(),
 		"--bind-address=127.0.0.1",

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -216,6 +217,37 @@ func TestAuditLogWithIncompleteLines(t *testing.T) {
 	g.Expect(verbs(Mark(len(line("first"))))).To(Equal([]string{"second", "third"}))
 	g.Expect(verbs(inSecond)).To(Equal([]string{"third"}), "the second was being written when the mark was set")
 	g.Expect(verbs(Mark(len(whole)))).To(BeEmpty())
+}
+
+func TestAuditLogAfterACrash(t *testing.T) {
+	g := NewWithT(t)
+	log := &AuditLog{path: t.TempDir() + "/audit.log"}
+	g.Expect(log.endCutLine()).To(Succeed(), "no log yet")
+
+	verbs := func() []string {
+		events, err := log.All()
+		g.Expect(err).NotTo(HaveOccurred())
+		var found []string
+		for _, e := range events {
+			found = append(found, e.Verb)
+		}
+		return found
+	}
+	write := func(text string) {
+		f, err := os.OpenFile(log.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = f.WriteString(text)
+		g.Expect(errors.Join(err, f.Close())).To(Succeed())
+		g.Expect(log.endCutLine()).To(Succeed())
+	}
+	write("")
+	write(`{"verb":"first"}` + "\n")
+	write(`{"verb":"second"}` + "\n" + `{"verb":"th`)
+	mark, err := log.Mark()
+	g.Expect(err).NotTo(HaveOccurred())
+	write(`{"verb":"fourth"}` + "\n")
+	g.Expect(verbs()).To(Equal([]string{"first", "second", "fourth"}))
+	g.Expect(log.Since(mark)).To(HaveLen(1))
 }
 
 func TestConfigIsACopy(t *testing.T) {

@@ -16,7 +16,8 @@ import (
 //
 // An event is in the log before its response is complete, so a test finds each
 // request that a client call has returned from. A watch has two events, when it
-// starts and when it ends.
+// starts and when it ends. A crash of the API server may lose the events of
+// requests that it was serving.
 type AuditLog struct {
 	path string
 }
@@ -61,6 +62,9 @@ func (l *AuditLog) Since(mark Mark, filters ...Filter) (Events, error) {
 	}
 	var events Events
 	for line := range bytes.Lines(content) {
+		if bytes.HasSuffix(line, cutOff) {
+			continue
+		}
 		var event auditv1.Event
 		if err := json.Unmarshal(line, &event); err != nil {
 			return nil, fmt.Errorf("read the audit log: %w in line %q", err, line)
@@ -102,6 +106,31 @@ func (l *AuditLog) linesSince(mark Mark) ([]byte, error) {
 		_, content, _ = bytes.Cut(content, []byte("\n"))
 	}
 	return content[:bytes.LastIndexByte(content, '\n')+1], nil
+}
+
+// cutOff ends a line that a crash of the API server left unfinished. A NUL can't
+// be in JSON.
+var cutOff = []byte("\x00\n")
+
+// endCutLine makes the next event start a line of its own, whatever the API
+// server that wrote the last one was in the middle of. None may be running.
+func (l *AuditLog) endCutLine() error {
+	f, err := os.OpenFile(l.path, os.O_RDWR|os.O_APPEND, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	last := make([]byte, 1)
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil && size > 0 {
+		_, err = f.ReadAt(last, size-1)
+	}
+	if err == nil && size > 0 && last[0] != '\n' {
+		_, err = f.Write(cutOff)
+	}
+	return errors.Join(err, f.Close())
 }
 
 var errNoAuditLog = errors.New("the audit log of an existing cluster can't be read; start one of our own to use it")

@@ -157,8 +157,12 @@ const rolledOut = "True " + v1alpha1.ReasonRolledOut
 // expectReady waits until the newest spec is Ready, and checks that the rest of the status fits.
 func (s *space) expectReady(ctx context.Context, name string) *v1alpha1.Application {
 	GinkgoHelper()
-	s.expectCondition(ctx, name, v1alpha1.ConditionReady, rolledOut)
-	app := s.application(ctx, name)
+	var app *v1alpha1.Application
+	// All that follows is about the very version that says Ready.
+	Eventually(func() string {
+		app = s.application(ctx, name)
+		return conditionOf(app, v1alpha1.ConditionReady)
+	}).WithContext(ctx).Should(Equal(rolledOut))
 	Expect(conditionOf(app, v1alpha1.ConditionSynced)).To(Equal("True " + v1alpha1.ReasonSynced))
 	Expect(conditionOf(app, v1alpha1.ConditionStalled)).To(Equal("absent"))
 	Expect(app.Status.Phase).To(Equal(v1alpha1.PhaseRunning))

@@ -47,6 +47,9 @@ func checkChild(kind string, live *unstructured.Unstructured, v verdict) []*fail
 	if v.exists != nil && *v.exists != (live != nil) {
 		return []*failure{{"I5", fmt.Sprintf("%s exists: %t, expected: %t", kind, live != nil, *v.exists), ""}}
 	}
+	if v.unmigrated {
+		return []*failure{{"I5", kind + " still has the entry of an older operator", ""}}
+	}
 	if v.held == nil || live == nil {
 		return nil
 	}

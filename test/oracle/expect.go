@@ -26,6 +26,8 @@ type verdict struct {
 	conflicts []conflict
 	// exists: the child must, or must not, exist. Nil: both are right.
 	exists *bool
+	// unmigrated: an older operator's entry has to be taken over first, so the child cannot stay as it is.
+	unmigrated bool
 	// held are the fields that the operator must own, all of them with the wanted value. Nil: nothing is said of it.
 	held fields
 }
@@ -64,7 +66,7 @@ func judge(app *unstructured.Unstructured, kind string, live *unstructured.Unstr
 	flat := flatten(live.Object)
 	owners := readOwnership(live, flat)
 	contested := contestedFields(kind, wanted, flat, owners)
-	result := verdict{reason: reasonSynced, conflicts: contested, exists: new(true)}
+	result := verdict{reason: reasonSynced, conflicts: contested, exists: new(true), unmigrated: !isPaused(spec) && owners.own() == nil && owners.older()}
 	held := fields{}
 	for path, value := range wanted {
 		if !slices.ContainsFunc(contested, func(c conflict) bool { return c.field == path }) {

@@ -87,10 +87,24 @@ func (o ownership) anybody(path string) bool {
 	return false
 }
 
-// folds reports whether a write took over what an older operator of the same name had left behind, before this one
-// came to apply for the first time.
+// isOlder: an entry that an operator of an older kind, which did not apply, would leave behind under the same name.
+func (o owner) isOlder() bool {
+	return o.name == operatorName && o.operation == "Update" && o.subresource == ""
+}
+
+// older reports whether there is such an entry.
+func (o ownership) older() bool {
+	for by := range o {
+		if by.isOlder() {
+			return true
+		}
+	}
+	return false
+}
+
+// folds reports whether a write took over what an older operator had left behind, before this one came to apply for the
+// first time. Afterwards, who writes under that name is a manager like any other.
 func (o ownership) folds(by owner, after ownership) bool {
-	older := by.name == operatorName && by.operation == "Update" && by.subresource == ""
 	_, stays := after[by]
-	return older && o.own() == nil && !stays
+	return by.isOlder() && o.own() == nil && !stays
 }

@@ -28,19 +28,27 @@ const (
 // rest waits until everything is as expected and the operator is silent, then judges its writes since the last rest.
 // Strictly, it also makes sure that the silence lasts.
 func (r *run) rest(ctx context.Context, strictly bool) error {
-	for range interruptions {
+	broken := 0
+	for broken < interruptions {
 		if err := r.settleAndJudge(ctx); err != nil {
 			return err
 		}
-		if !strictly {
+		silent := true
+		if strictly {
+			restarts := r.world.restarts.Load()
+			var err error
+			if silent, err = r.staysSilent(ctx); err != nil {
+				return err
+			}
+			if restarts != r.world.restarts.Load() {
+				continue // for the sake of another program; what the operator sends then tells nothing
+			}
+		}
+		if silent {
 			r.notes = append(r.notes, string(verbRest))
 			return nil
 		}
-		silent, err := r.staysSilent(ctx)
-		if silent || err != nil {
-			r.notes = append(r.notes, string(verbRest))
-			return err
-		}
+		broken++
 	}
 	all, err := r.world.requests.in(r.namespace)
 	if err != nil {
@@ -154,19 +162,12 @@ func (r *run) look(ctx context.Context, heard *int, quietSince *time.Time) (prob
 	return r.checkScene(r.world.history.scene(r.namespace)), len(all), time.Since(*quietSince), nil
 }
 
-// staysSilent reports whether the operator sends nothing more: not even what comes after its longest back-off. What it
-// sends because it was restarted meanwhile, for the sake of another program, does not count.
+// staysSilent reports whether the operator sends nothing more: not even what comes after its longest back-off.
 func (r *run) staysSilent(ctx context.Context) (bool, error) {
-	restarts := r.world.restarts.Load()
 	for deadline := time.Now().Add(longSilence); time.Now().Before(deadline); {
 		all, err := r.world.requests.in(r.namespace)
-		switch {
-		case err != nil:
+		if err != nil || len(all) > r.judged {
 			return false, err
-		case r.world.restarts.Load() != restarts:
-			return true, r.settle(ctx)
-		case len(all) > r.judged:
-			return false, nil
 		}
 		select {
 		case <-ctx.Done():
