@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -17,12 +20,16 @@ import (
 	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
-// reclaimStatus moves the operator's status fields from "before-first-apply" to its own entry. The API server puts them
-// there once a client has wiped the managedFields of the Application; nobody of that name would ever let go, and the status
-// would be frozen. Conditions of other controllers stay where they are. It reports whether it had to, and leaves the rest to
-// the event that follows.
+// reclaimStatus puts the operator's status fields back into its own entry once a client has wiped the managedFields of the
+// Application. The API server gives them to "before-first-apply", and nobody of that name would ever let go: the status would
+// be frozen. Or it gives them to nobody, and what the operator does not want any more would stay. Conditions of other
+// controllers are left where they are. It reports whether it had to, and leaves the rest to the event that follows.
 func (r *Reconciler) reclaimStatus(ctx context.Context, app *v1alpha1.Application) (bool, error) {
-	entries, lost, err := reclaimed(app.ManagedFields)
+	live, err := r.statusFields(app)
+	if err != nil {
+		return false, err
+	}
+	entries, lost, err := reclaimed(app.ManagedFields, live)
 	if !lost || err != nil {
 		return false, err
 	}
@@ -47,11 +54,13 @@ func (r *Reconciler) reclaimStatus(ctx context.Context, app *v1alpha1.Applicatio
 	return true, nil
 }
 
-// reclaimed returns the entries with the operator's status fields in the operator's entry, and whether they were not.
-func reclaimed(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, bool, error) {
+// reclaimed returns the entries with the operator's status fields in the operator's entry, and whether they were not. Live
+// are the fields of the status. Without any entry there is nothing to mend: the API server attributes all at the next write.
+func reclaimed(entries []metav1.ManagedFieldsEntry, live *fieldpath.Set) ([]metav1.ManagedFieldsEntry, bool, error) {
 	managed, _ := ownership.Parse(entries) // what cannot be read holds nothing against the operator
-	lost := ownStatus(managed.Fields(beforeFirstStatusApply))
-	if lost.Empty() {
+	everybodys := managed.OtherFields(ownership.Manager{})
+	lost := ownStatus(managed.Fields(beforeFirstStatusApply).Union(live.Difference(everybodys)))
+	if lost.Empty() || len(managed) == 0 {
 		return nil, false, nil
 	}
 	var kept []metav1.ManagedFieldsEntry
@@ -74,6 +83,45 @@ func reclaimed(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry
 		kept = append(kept, entry)
 	}
 	return kept, true, nil
+}
+
+// statusFields returns the fields of the live status. Empty values are left out: most of them are the Go type's, not the
+// API server's.
+func (r *Reconciler) statusFields(app *v1alpha1.Application) (*fieldpath.Set, error) {
+	status, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&app.Status)
+	if err != nil {
+		return nil, fmt.Errorf("reading the status of the Application: %w", err)
+	}
+	dropEmpty(status)
+	object := &unstructured.Unstructured{Object: map[string]any{"status": status}}
+	object.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind(v1alpha1.Kind))
+	typed, err := r.statusTypes.ObjectToTyped(object)
+	if err != nil {
+		return nil, fmt.Errorf("reading the status of the Application: %w", err)
+	}
+	fields, err := typed.ToFieldSet()
+	if err != nil {
+		return nil, fmt.Errorf("reading the status of the Application: %w", err)
+	}
+	return fields, nil
+}
+
+// dropEmpty removes nulls, and the maps and lists in which nothing is left, and reports whether nothing is left of value.
+func dropEmpty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		maps.DeleteFunc(value, func(_ string, v any) bool { return dropEmpty(v) })
+		return len(value) == 0
+	case []any:
+		for _, item := range value {
+			dropEmpty(item)
+		}
+		return len(value) == 0
+	default:
+		return false
+	}
 }
 
 // beforeFirstStatusApply owns what a status had when managedFields had been wiped.

@@ -44,6 +44,7 @@ type Environment struct {
 	kubeconfig string
 	output     io.Writer
 	operator   *cluster.Process
+	metrics    string // where it serves its metrics
 	starts     int
 }
 

@@ -25,7 +25,11 @@ func (e *Environment) StartOperator(ctx context.Context, flags ...string) error 
 	if e.operator != nil {
 		return errors.New("the operator runs already")
 	}
-	process, err := e.launch(ctx, e.kubeconfig, flags...)
+	var err error
+	if e.metrics, err = freeAddress(); err != nil {
+		return err
+	}
+	process, err := e.launch(ctx, e.kubeconfig, append([]string{"--metrics-bind-address=" + e.metrics}, flags...)...)
 	e.operator = process
 	return err
 }

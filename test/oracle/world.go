@@ -78,9 +78,14 @@ func (w *world) restart(ctx context.Context, gracefully bool) error {
 	return w.alone(func() error {
 		if !gracefully {
 			w.KillOperator()
-			return w.StartOperator(ctx, operatorFlags...)
+		} else if err := w.StopOperator(); err != nil {
+			return err
 		}
-		return w.RestartOperator(ctx, operatorFlags...)
+		if err := w.StartOperator(ctx, operatorFlags...); err != nil {
+			return err
+		}
+		// What it sends because it was restarted then tells apart from what it sends later.
+		return w.AwaitEverythingSeen(ctx)
 	})
 }
 
