@@ -36,6 +36,10 @@ type history struct {
 
 	mu       sync.Mutex
 	versions map[objectKey][]version
+	// watching tells for each kind whether its watch is established, gaps up to which version its objects may have come
+	// and gone unseen, since the API server was away.
+	watching map[string]bool
+	gaps     map[string]uint64
 	running  sync.WaitGroup
 }
 
@@ -46,7 +50,7 @@ var watched = map[string]schema.GroupVersionResource{
 }
 
 func newHistory(client dynamic.Interface) *history {
-	return &history{client: client, versions: map[objectKey][]version{}}
+	return &history{client: client, versions: map[objectKey][]version{}, watching: map[string]bool{}, gaps: map[string]uint64{}}
 }
 
 // start watches until ctx ends.
@@ -82,7 +86,9 @@ func (h *history) record(ctx context.Context, kind string) error {
 			time.Sleep(100 * time.Millisecond)
 			continue
 		}
+		h.setWatching(kind, true)
 		at, err = h.follow(stream, kind, at)
+		h.setWatching(kind, false)
 		stream.Stop()
 		if err != nil {
 			return err
@@ -116,11 +122,32 @@ func (h *history) resume(kind string, list *unstructured.UnstructuredList) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.gaps[kind] = number(list.GetResourceVersion())
 	for key, versions := range h.versions {
 		if last := versions[len(versions)-1]; key.kind == kind && !present[key.namespace] && !last.deleted {
 			h.versions[key] = append(versions, version{number: number(list.GetResourceVersion()), object: last.object, deleted: true, seen: time.Now(), afterGap: true})
 		}
 	}
+}
+
+func (h *history) setWatching(kind string, watching bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.watching[kind] = watching
+}
+
+// isWatching reports whether whatever happens to a kind is seen now.
+func (h *history) isWatching(kind string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.watching[kind]
+}
+
+// gap returns the version up to which objects of a kind may have come and gone unseen.
+func (h *history) gap(kind string) uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.gaps[kind]
 }
 
 func (h *history) add(kind string, object *unstructured.Unstructured, deleted, afterGap bool) {

@@ -110,6 +110,9 @@ func (r *run) upToDate(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	for kind := range watched {
+		if !r.world.history.isWatching(kind) {
+			return false, nil
+		}
 		seen, live := "", r.identity(kind)
 		if latest := r.world.history.latest(r.namespace, kind); latest != nil {
 			seen = latest.GetResourceVersion()

@@ -39,11 +39,12 @@ func (f *failure) Error() string { return f.invariant + ": " + f.text }
 
 // newRun gives a program a namespace of its own.
 func (w *world) newRun(ctx context.Context, p program) (*run, error) {
+	before := w.history.gap(appKind) // all that will be in the namespace comes later
 	namespace, err := w.createNamespace(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &run{world: w, namespace: namespace, program: p, wrote: map[uint64]bool{}}, nil
+	return &run{world: w, namespace: namespace, program: p, wrote: map[uint64]bool{}, rested: before}, nil
 }
 
 // play does the steps. It returns a *failure if an invariant does not hold, and any other error if the program could not

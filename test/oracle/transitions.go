@@ -15,7 +15,7 @@ import (
 func (r *run) judgeWrites(requests []*request) []*failure {
 	var problems []*failure
 	// What the specs were while the watches were interrupted, nobody knows.
-	seenAll := !slices.ContainsFunc(r.recent(appKind), func(v version) bool { return v.afterGap })
+	seenAll := r.world.history.gap(appKind) <= r.rested
 	for i, request := range requests {
 		if request.event.Forced() {
 			problems = append(problems, &failure{invariant: "I1", text: request.String()})
