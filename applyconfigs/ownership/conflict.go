@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Conflict is one field that another manager owns with another value. It never holds the value.
+// Conflict is one field that another manager owns with another value, or that must not be there. It never holds the value.
 type Conflict struct {
 	// Field is the path as the API server writes it, for instance .spec.template.spec.containers[name="app"].image.
 	Field string
@@ -20,6 +20,9 @@ type Conflict struct {
 	Subresource string
 	// APIVersion at which the owner wrote the field. It is empty where the API server does not tell.
 	APIVersion string
+	// Against is the desired field that cannot be as desired while this one stands, if that is another one: the other
+	// member of a union, a list item of the same name. It is empty if the intent wants another value in Field itself.
+	Against string
 }
 
 func newConflict(field string, owner Entry) Conflict {
@@ -57,6 +60,7 @@ func compareConflicts(a, b Conflict) int {
 		cmp.Compare(a.Field, b.Field),
 		compareManagers(a.Owner(), b.Owner()),
 		cmp.Compare(a.APIVersion, b.APIVersion),
+		cmp.Compare(a.Against, b.Against),
 	)
 }
 

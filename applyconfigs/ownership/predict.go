@@ -26,26 +26,13 @@ func (i *Intent) Conflicts(live Object) ([]Conflict, error) {
 	if isNil(live) {
 		return nil, nil
 	}
-	object, err := i.kind.live(live)
-	if err != nil {
-		return nil, err
-	}
-	owners, err := i.ownersForApply(live.GetManagedFields(), object)
-	if err != nil {
-		return nil, err
-	}
-	managers := fieldpath.ManagedFields{}
-	for n, owner := range owners {
-		managers[i.key(n, owner)] = fieldpath.NewVersionedSet(owner.Fields, fieldpath.APIVersion(owner.APIVersion),
-			owner.Operation == metav1.ManagedFieldsOperationApply)
-	}
-	_, _, err = i.updater().Apply(object, i.config, i.version(), managers, applierKey, false)
-	if err == nil {
-		return nil, nil
-	}
+	_, owners, err := i.merge(live)
 	var found merge.Conflicts
-	if !errors.As(err, &found) {
-		return nil, fmt.Errorf("merging %s: %w", i.kind.gvk.Kind, err)
+	switch {
+	case err == nil:
+		return nil, nil
+	case !errors.As(err, &found):
+		return nil, err
 	}
 	conflicts := make([]Conflict, 0, len(found))
 	for _, conflict := range found {
@@ -56,6 +43,32 @@ func (i *Intent) Conflicts(live Object) ([]Conflict, error) {
 		conflicts = append(conflicts, newConflict(conflict.Path.String(), owners[n]))
 	}
 	return SortConflicts(conflicts), nil
+}
+
+// merge runs the API server's merge code. It returns the object that comes of it and the owners that the apply met. The
+// error wraps merge.Conflicts, with the indexes of owners for names, if there are any.
+func (i *Intent) merge(live Object) (*typed.TypedValue, ManagedFields, error) {
+	object, err := i.kind.live(live)
+	if err != nil {
+		return nil, nil, err
+	}
+	owners, err := i.ownersForApply(live.GetManagedFields(), object)
+	if err != nil {
+		return nil, nil, err
+	}
+	managers := fieldpath.ManagedFields{}
+	for n, owner := range owners {
+		managers[i.key(n, owner)] = fieldpath.NewVersionedSet(owner.Fields, fieldpath.APIVersion(owner.APIVersion),
+			owner.Operation == metav1.ManagedFieldsOperationApply)
+	}
+	merged, _, err := i.updater().Apply(object, i.config, i.version(), managers, applierKey, false)
+	if err != nil {
+		return nil, owners, fmt.Errorf("merging %s: %w", i.kind.gvk.Kind, err)
+	}
+	if merged == nil {
+		merged = object // it changes nothing
+	}
+	return merged, owners, nil
 }
 
 // ownersForApply returns the entries that an apply meets. Where there are none (or none that can be decoded, which is

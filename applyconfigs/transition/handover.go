@@ -40,7 +40,7 @@ func (w *world) handover(intent *ownership.Intent) (before, after []*ownership.I
 				setValue(share, path, wanted)
 				shares = true
 			}
-		case !wants && exists && !held.Has(path) && w.owns(w.self, path) && len(w.ownersWithin(path)) == 0:
+		case !wants && exists && !held.Has(path) && w.owns(w.self, path) && !w.shared(path):
 			setValue(share, path, live)
 			shares = true
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/ownership"
@@ -38,32 +37,65 @@ func For(types managedfields.TypeConverter, intent *ownership.Intent, live owner
 	}
 	world.raced = raced
 	plan := &Plan{}
-	if plan.Conflicts, err = world.conflicts(intent); err != nil {
+	if plan.Difference, err = intent.Compare(live); err != nil {
+		return nil, err
+	}
+	if plan.Difference.Empty() && len(raced) == 0 {
+		return plan, world.steps(plan, intent, nil)
+	}
+	obstacles, err := world.contest(plan, intent)
+	if err != nil {
 		return nil, err
 	}
 	if len(plan.Conflicts) > 0 {
 		if policy != v1alpha1.ConflictYield {
 			plan.Blocked = true
-			plan.Difference, err = intent.Compare(live)
-			return plan, err
+			return plan, nil
 		}
-		if intent, err = world.yield(intent, plan.Conflicts); err != nil {
+		if intent, err = intent.Without(plan.Conflicts); err != nil {
+			return nil, err
+		}
+		if intent, err = world.giveWay(intent, obstacles); err != nil {
+			return nil, err
+		}
+		if plan.Difference, err = intent.Compare(live); err != nil {
 			return nil, err
 		}
 	}
-	return plan, world.steps(plan, intent)
+	return plan, world.steps(plan, intent, obstacles)
+}
+
+// contest fills the plan's conflicts and returns the obstacles to the rest of the intent. What only the operator's own
+// hand-over manager holds is no conflict: it lets go.
+func (w *world) contest(plan *Plan, intent *ownership.Intent) ([]obstacle, error) {
+	foretold, err := intent.Conflicts(w.live)
+	if err != nil {
+		return nil, err
+	}
+	foretold = append(foretold, w.raced...)
+	obstacles, err := w.obstacles(intent, foretold)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range foretold {
+		if c.Owner() != handoverManager {
+			plan.Conflicts = append(plan.Conflicts, c)
+		}
+	}
+	for _, o := range obstacles {
+		plan.Conflicts = append(plan.Conflicts, o.holders...)
+	}
+	plan.Conflicts = ownership.SortConflicts(plan.Conflicts)
+	return obstacles, nil
 }
 
 // steps fills the plan's steps for an intent that has no conflicts.
-func (w *world) steps(plan *Plan, intent *ownership.Intent) (err error) {
-	if plan.Difference, err = intent.Compare(w.live); err != nil {
-		return err
-	}
+func (w *world) steps(plan *Plan, intent *ownership.Intent, obstacles []obstacle) error {
 	before, after, err := w.handover(intent)
 	if err != nil {
 		return fmt.Errorf("planning the hand-over: %w", err)
 	}
-	leftovers, err := w.claimLeftovers(intent)
+	leftovers, err := w.claimLeftovers(intent, obstacles)
 	if err != nil {
 		return fmt.Errorf("planning the removal of leftovers: %w", err)
 	}
@@ -75,43 +107,4 @@ func (w *world) steps(plan *Plan, intent *ownership.Intent) (err error) {
 	}
 	plan.Steps = append(plan.Steps, after...)
 	return nil
-}
-
-// conflicts returns the contested fields. What only the operator's own hand-over manager holds is none: it lets go.
-func (w *world) conflicts(intent *ownership.Intent) ([]ownership.Conflict, error) {
-	foretold, err := intent.Conflicts(w.live)
-	if err != nil {
-		return nil, err
-	}
-	var conflicts []ownership.Conflict
-	for _, field := range ownership.GroupByField(foretold) {
-		var others []ownership.Conflict
-		for _, c := range field.Conflicts {
-			if c.Owner() != handoverManager {
-				others = append(others, c)
-			}
-		}
-		conflicts = append(conflicts, others...)
-	}
-	conflicts = append(conflicts, w.heldLeftovers(intent)...)
-	return ownership.SortConflicts(append(conflicts, w.raced...)), nil
-}
-
-// yield returns the intent without what is contested.
-func (w *world) yield(intent *ownership.Intent, conflicts []ownership.Conflict) (*ownership.Intent, error) {
-	rest, err := intent.Without(conflicts)
-	if err != nil {
-		return nil, err
-	}
-	// A leftover that others hold is not in the intent: what has to yield is the value that it stands against.
-	discriminators := fieldpath.NewSet()
-	for _, u := range w.standing(intent) {
-		if len(w.ownersWithin(u.member)) > 0 {
-			discriminators.Insert(u.discriminator)
-		}
-	}
-	if discriminators.Empty() {
-		return rest, nil
-	}
-	return rest.WithoutFields(discriminators)
 }

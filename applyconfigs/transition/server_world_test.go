@@ -96,6 +96,14 @@ func (s *realServer) edit(manager, spec string) {
 	s.must(s.objects.Patch(s.t.Context(), "web", apitypes.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: manager}))
 }
 
+// replace changes the Deployment as kubectl edit does, lists as a whole.
+func (s *realServer) replace(manager, spec string) {
+	s.t.Helper()
+	patch, err := yaml.YAMLToJSON([]byte("{spec: " + spec + "}"))
+	s.must(patch, err)
+	s.must(s.objects.Patch(s.t.Context(), "web", apitypes.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager}))
+}
+
 // plan plans how to get to what is wanted.
 func (s *realServer) plan(wanted string, policy v1alpha1.ConflictPolicy) *transition.Plan {
 	s.t.Helper()

@@ -2,6 +2,7 @@ package transition
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -45,28 +46,14 @@ func (w *world) value(path fieldpath.Path) (any, bool) {
 	return valueAt(w.content, path)
 }
 
-// ownersWithin returns the owners, other than the operator itself, of a field or of anything inside it.
-func (w *world) ownersWithin(path fieldpath.Path) []ownership.Conflict {
-	var owners []ownership.Conflict
+// shared reports whether others, too, own a field.
+func (w *world) shared(path fieldpath.Path) bool {
 	for _, entry := range w.managed {
-		if entry.Manager == w.self || entry.Manager == handoverManager {
-			continue
-		}
-		entry.Fields.Leaves().Iterate(func(field fieldpath.Path) {
-			if hasPrefix(field, path) {
-				owners = append(owners, ownership.Conflict{
-					Field: field.String(), Manager: entry.Name, Operation: entry.Operation,
-					Subresource: entry.Subresource, APIVersion: entry.APIVersion,
-				})
-			}
-		})
-	}
-	for _, c := range w.raced {
-		if c.Field == path.String() {
-			owners = append(owners, c)
+		if entry.Manager != w.self && entry.Manager != handoverManager && entry.Fields.Has(path) {
+			return true
 		}
 	}
-	return owners
+	return slices.ContainsFunc(w.raced, func(c ownership.Conflict) bool { return c.Field == path.String() })
 }
 
 // owns reports whether a manager holds a field.
@@ -84,8 +71,4 @@ func valueAt(content map[string]any, path fieldpath.Path) (any, bool) {
 	}
 	value, found, err := unstructured.NestedFieldNoCopy(content, names...)
 	return value, found && err == nil
-}
-
-func hasPrefix(path, prefix fieldpath.Path) bool {
-	return len(path) >= len(prefix) && path[:len(prefix)].Equals(prefix)
 }
