@@ -64,7 +64,12 @@ func mayTouch(live client.Object, app *v1alpha1.Application, result *childResult
 		result.refused("exists already and is controlled by %s %s, so it is left alone: delete it by way of its owner, or give the Application another name", owner.Kind, owner.Name)
 		return false
 	default:
-		result.refused("exists already and does not belong to this Application, so it is left alone: delete or rename it, "+
+		if objection := objectionToAdopt(live, app); objection != "" {
+			result.refused("exists already and does not belong to this Application, so it is left alone: delete it, or give the Application another name. "+
+				"It cannot be adopted: %s", objection)
+			return false
+		}
+		result.refused("exists already and does not belong to this Application, so it is left alone: delete it, "+
 			"let it be adopted by the annotation %s=%s on it, or give the Application another name", v1alpha1.AnnotationAdopt, app.Name)
 		return false
 	}

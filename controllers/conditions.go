@@ -69,8 +69,14 @@ func (c *conditionSet) keep(conditionType string) {
 	}
 }
 
-// joinSentences joins messages that have no full stop.
-func joinSentences(messages []string) string { return strings.Join(messages, ". ") }
+// joinSentences joins messages. What the API server or a webhook said in one may end with a full stop of its own.
+func joinSentences(messages []string) string {
+	sentences := make([]string, 0, len(messages))
+	for _, message := range messages {
+		sentences = append(sentences, strings.TrimSuffix(message, "."))
+	}
+	return strings.Join(sentences, ". ")
+}
 
 func nonEmpty(message string) []string {
 	if message == "" {

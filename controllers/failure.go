@@ -99,15 +99,15 @@ func (c *childResult) failed(err error) *childResult {
 		c.terminating("The namespace is being deleted: nothing is applied any more")
 	case failureInvalid:
 		c.outcome = outcomeRejected
-		c.message = "the API server refuses " + c.describe() + ": " + serverWords(err)
+		c.message = "The API server refuses " + c.describe() + ": " + serverWords(err)
 		c.err = reconcile.TerminalError(err)
 	case failureForbidden:
 		c.outcome = outcomeRejected
-		c.message = "writing " + c.describe() + " is forbidden: " + serverWords(err)
+		c.message = "Writing " + c.describe() + " is forbidden: " + serverWords(err)
 		c.err = err
 	default:
 		c.outcome = outcomeRejected
-		c.message = "the API server failed at " + c.describe() + ": " + serverWords(err)
+		c.message = "The API server failed at " + c.describe() + ": " + serverWords(err)
 		c.err = err
 	}
 	return c

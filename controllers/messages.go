@@ -17,9 +17,8 @@ const maxListedFields = 8
 
 // conflictMessage says which fields are contested, what that holds up, and what to do.
 func conflictMessage(result *childResult) string {
-	return fmt.Sprintf("%s is left as it is, and no change of it is applied, because the spec wants other values in fields that other field managers own: %s. "+
-		"For each field, set the spec to the live value, which is then shared, or remove it from the spec, or let its manager give it up",
-		result.describe(), listConflicts(result.conflicts))
+	return fmt.Sprintf("%s is left as it is, and no change of it is applied, because the spec wants other values in fields that other field managers own: %s. %s",
+		result.describe(), listConflicts(result.conflicts), advice(result.conflicts))
 }
 
 // variable matches words with a digit in them, such as request ids, times and ports.
@@ -82,7 +81,11 @@ func listConflicts(conflicts []ownership.Conflict) string {
 		for _, c := range field.Conflicts {
 			owners = append(owners, describeOwner(c))
 		}
-		parts = append(parts, fmt.Sprintf("%s is owned by %s", field.Field, strings.Join(owners, " and ")))
+		part := fmt.Sprintf("%s is owned by %s", field.Field, strings.Join(owners, " and "))
+		if against := field.Conflicts[0].Against; against != "" {
+			part += fmt.Sprintf(", and excludes what the spec wants of %s", against)
+		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, "; ")
 }

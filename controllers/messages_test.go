@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -46,6 +48,11 @@ func TestListConflicts(t *testing.T) {
 			},
 			`.a is owned by "ops \"night\" team" (Apply); .b is owned by "a, b: c; .spec.replicas is owned by d" (Apply); ` +
 				`.metadata.annotations.example.com/a;b is owned by "` + strings.Repeat("m", 128) + `" (Update)`,
+		},
+		{
+			"one that excludes another",
+			[]ownership.Conflict{{Field: ".b", Manager: "x", Operation: byApply, Against: ".a"}},
+			`.b is owned by "x" (Apply), and excludes what the spec wants of .a`,
 		},
 		{"nobody named", []ownership.Conflict{{Field: ".spec.replicas"}}, ".spec.replicas is owned by a manager that the API server did not name"},
 		{"an env entry", []ownership.Conflict{{Field: `.spec.template.spec.containers[name="app"].env[name="A.B"].value`, Manager: "x", Operation: byApply}},
@@ -94,6 +101,67 @@ func TestConflictMessage(t *testing.T) {
 	} {
 		if !strings.Contains(message, part) {
 			t.Errorf("the message lacks %q: %s", part, message)
+		}
+	}
+}
+
+// TestAdvice: a message offers just the ways out that there are.
+func TestAdvice(t *testing.T) {
+	const (
+		container = `.spec.template.spec.containers[name="app"].`
+		both      = "set the spec to the live value, which is then shared, or remove it from the spec, or let its manager give it up"
+		onlySet   = "set the spec to the live value, which is then shared, or let its manager give it up"
+		none      = "let its manager give it up"
+	)
+	fields := func(fields ...string) (conflicts []ownership.Conflict) {
+		for _, field := range fields {
+			field, against, _ := strings.Cut(field, " against ")
+			conflicts = append(conflicts, ownership.Conflict{Field: field, Manager: "m", Operation: byApply, Against: against})
+		}
+		return conflicts
+	}
+	for _, c := range []struct {
+		name   string
+		fields []string
+		want   string
+	}{
+		{"a field of the spec", []string{".spec.replicas"}, "For each field, " + both},
+		{"several fields of the spec", []string{".spec.replicas", container + `env[name="A"].value`}, "For each field, " + both},
+		{"one that must be there", []string{container + "image"}, "For each field, " + onlySet},
+		{"one whose name begins like it", []string{container + "imagePullPolicy"}, "For each field, " + both},
+		{"the type of a Service", []string{".spec.type"}, "For each field, " + onlySet},
+		{"a label", []string{".metadata.labels.app"}, "For each field, " + none},
+		{"the name of a port", []string{container + `ports[containerPort=8080,protocol="TCP"].name`}, "For each field, " + none},
+		{"a port in place of another", []string{container + `ports[containerPort=9090,protocol="TCP"].name against ` + container + `ports[containerPort=8080,protocol="TCP"]`}, "For each field, " + both},
+		{"a port of a Service in place of another", []string{`.spec.ports[port=9090,protocol="TCP"].name against .spec.ports[port=8080,protocol="TCP"]`}, "For each field, " + both},
+		{"a source in place of a value", []string{container + `env[name="A"].valueFrom.fieldRef against ` + container + `env[name="A"].value`}, "For each field, " + both},
+		{"a rest of what the spec wants no more", []string{container + "readinessProbe.periodSeconds against " + container + "readinessProbe"}, "For each field, " + onlySet},
+		{"another container", []string{`.spec.template.spec.containers[name="sidecar"].image`}, "For each field, " + none},
+		{
+			"different ones", []string{".metadata.labels.app", ".spec.replicas", container + "args", container + "image"},
+			"For .metadata.labels.app, " + none + ". For .spec.replicas and " + container + "args, " + both + ". For " + container + "image, " + onlySet,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, advice(fields(c.fields...))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestJoinSentences(t *testing.T) {
+	if got, want := joinSentences([]string{"It said: no.", "Try again"}), "It said: no. Try again"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestSentencesBeginWithCapitals: messages about several children are joined.
+func TestSentencesBeginWithCapitals(t *testing.T) {
+	for _, code := range []int32{403, 422, 500} {
+		result := (&childResult{kind: "Deployment", name: "web"}).failed(&apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Message: "words"}})
+		if first, _ := utf8.DecodeRuneInString(result.message); !unicode.IsUpper(first) {
+			t.Errorf("%d: %s", code, result.message)
 		}
 	}
 }

@@ -153,7 +153,11 @@ func childState(result *childResult) (s state, rank int) {
 		return s, 4
 	case outcomePaused:
 		s.reason = v1alpha1.ReasonPaused
-		s.message = fmt.Sprintf("%s differs from the spec and is left as it is, since spec.paused is true: set it to false to apply the spec", result.describe())
+		differs := "differs from the spec and is left as it is"
+		if result.live == nil {
+			differs = "does not exist and is not created"
+		}
+		s.message = fmt.Sprintf("%s %s, since spec.paused is true: set it to false to apply the spec", result.describe(), differs)
 		if len(result.conflicts) > 0 {
 			s.message = fmt.Sprintf("%s. Contested now: %s", s.message, listConflicts(result.conflicts))
 		}

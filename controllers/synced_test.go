@@ -106,8 +106,12 @@ func TestSyncedStateWhilePaused(t *testing.T) {
 		t.Errorf("paused, all as wanted: %+v", got)
 	}
 	deployment.outcome = outcomePaused
-	if got := syncedState(true, deployment, service); got.status != falseStatus || got.reason != v1alpha1.ReasonPaused || strings.Contains(got.message, "Every field") {
+	if got := syncedState(true, deployment, service); got.status != falseStatus || got.reason != v1alpha1.ReasonPaused || !strings.Contains(got.message, "differs from the spec") {
 		t.Errorf("paused, a child differs: %+v", got)
+	}
+	service.outcome, service.live = outcomePaused, nil
+	if got := syncedState(true, deployment, service); !strings.Contains(got.message, "Service web does not exist and is not created") {
+		t.Errorf("paused, a child is not there: %+v", got)
 	}
 	deployment.conflicts = []ownership.Conflict{replicasConflict}
 	if got := syncedState(true, deployment, service); got.stalled || !strings.Contains(got.message, `.spec.replicas is owned by "kubectl"`) {

@@ -115,7 +115,7 @@ var _ = Describe("A namespace that is being deleted", func() {
 
 // beInvalid matches an Application of which the API server refuses a child in these words.
 func beInvalid(kind, words string) types.GomegaMatcher {
-	message := And(ContainSubstring("the API server refuses "+kind+" web"), ContainSubstring(words))
+	message := And(ContainSubstring("The API server refuses "+kind+" web"), ContainSubstring(words))
 	return And(
 		haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonInvalid, message),
 		haveCondition(v1alpha1.ConditionReady, "False", v1alpha1.ReasonInvalid),

@@ -29,7 +29,8 @@ var _ = Describe("An object that has the child's name but belongs to somebody el
 
 		By("writing an Application of its name")
 		write(ctx, exposedSpec)
-		Eventually(ctx, application).Should(beRefused("Deployment"))
+		Eventually(ctx, application).Should(beRefused("Deployment", And(
+			ContainSubstring("cannot be adopted"), ContainSubstring(`its selector is "made=by-hand"`), Not(ContainSubstring(v1alpha1.AnnotationAdopt)))))
 		Eventually(ctx, service).Should(beControlledBy(the(ctx, application)))
 
 		By("looking whether it is untouched")
@@ -56,7 +57,7 @@ var _ = Describe("An object that has the child's name but belongs to somebody el
 
 		By("writing an Application of its name")
 		write(ctx, exposedSpec)
-		Eventually(ctx, application).Should(beRefused("Service"))
+		Eventually(ctx, application).Should(beRefused("Service", ContainSubstring("%s=web", v1alpha1.AnnotationAdopt)))
 		Expect(the(ctx, deployment)).To(beControlledBy(the(ctx, application)))
 
 		By("looking whether it is untouched")
