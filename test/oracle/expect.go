@@ -66,13 +66,16 @@ func judge(app *unstructured.Unstructured, kind string, live *unstructured.Unstr
 	flat := flatten(live.Object)
 	owners := readOwnership(live, flat)
 	contested := contestedFields(kind, wanted, flat, owners)
-	result := verdict{reason: reasonSynced, conflicts: contested, exists: new(true), unmigrated: !isPaused(spec) && owners.own() == nil && owners.older()}
 	held := fields{}
 	for path, value := range wanted {
 		if !slices.ContainsFunc(contested, func(c conflict) bool { return c.field == path }) {
 			held[path] = value
 		}
 	}
+	shutOut, held, after := excluded(kind, held, flat, owners)
+	contested = append(contested, shutOut...)
+	sortConflicts(contested)
+	result := verdict{reason: reasonSynced, conflicts: contested, exists: new(true), unmigrated: !isPaused(spec) && owners.own() == nil && owners.older()}
 	asWanted := asWanted(held, flat, owners)
 	lost := slices.ContainsFunc(contested, func(c conflict) bool { return c.owner.name == unknownName })
 	switch {
@@ -81,7 +84,7 @@ func judge(app *unstructured.Unstructured, kind string, live *unstructured.Unstr
 		return result
 	case len(contested) > 0 && !yields(spec):
 		result.reason = reasonFieldConflict
-	case !valid(kind, outcome(held, flat, owners)):
+	case !valid(kind, after):
 		result.reason = reasonInvalid
 	default:
 		result.held = held

@@ -113,7 +113,7 @@ func TestJudge(t *testing.T) {
 			}},
 		{name: "wiped", spec: "{image: a}", image: "b", reason: reasonOwnershipLost, contested: []string{unknownName},
 			change: func(live *unstructured.Unstructured) { live.SetManagedFields(nil) }},
-		{name: "two sources of a variable", spec: "{image: a, env: [{name: A, value: x}]}", image: "a", owners: []string{operatorName}, reason: reasonInvalid,
+		{name: "a source of nobody's beside the value of a variable", spec: "{image: a, env: [{name: A, value: x}]}", image: "a", owners: []string{operatorName}, reason: reasonSynced, held: true,
 			change: func(live *unstructured.Unstructured) {
 				containers, _, _ := unstructured.NestedSlice(live.Object, "spec", "template", "spec", "containers")
 				containers[0].(map[string]any)["env"] = []any{map[string]any{"name": "A", "valueFrom": map[string]any{"fieldRef": map[string]any{"fieldPath": "p"}}}}
@@ -136,6 +136,79 @@ func TestJudge(t *testing.T) {
 			}
 			if got.reason != c.reason || !slices.Equal(contested, c.contested) || (got.held != nil) != c.held {
 				t.Errorf("%s, contested by %v, held: %t; expected %s, %v, %t", got.reason, contested, got.held != nil, c.reason, c.contested, c.held)
+			}
+		})
+	}
+}
+
+// TestExcluded: what stands beside something that excludes it, by whom, and what the operator is left with.
+func TestExcluded(t *testing.T) {
+	const (
+		variable = mainContainer + `.env[name="A"]`
+		probe    = mainContainer + ".livenessProbe"
+		port     = `.spec.ports[port=80,protocol="TCP"]`
+		other    = `.spec.ports[port=81,protocol="TCP"]`
+	)
+	for _, c := range []struct {
+		name string
+		kind string
+		held fields
+		live fields
+		// owned by x, and by the operator
+		theirs, ours []string
+		contested    []string
+		left         []string
+	}{
+		{
+			name: "a value", kind: deployment, held: fields{variable: isItem, variable + ".value": "a"},
+			live: fields{variable: isItem, variable + ".valueFrom.fieldRef": "p"}, theirs: []string{variable + ".valueFrom.fieldRef"}, ours: []string{variable},
+			contested: []string{variable + ".valueFrom.fieldRef"}, left: []string{variable},
+		},
+		{
+			name: "a handler of which the operator has a part", kind: deployment, held: fields{probe + ".tcpSocket.port": 1},
+			live:   fields{probe + ".httpGet.port": 1, probe + ".httpGet.path": "/"},
+			theirs: []string{probe + ".httpGet.path"}, ours: []string{probe + ".httpGet.port"},
+			contested: []string{probe + ".httpGet.path"}, left: []string{probe + ".httpGet.port"},
+		},
+		{
+			name: "the rest of a probe", kind: deployment, held: fields{},
+			live:   fields{probe + ".exec.command": "a", probe + ".periodSeconds": 3},
+			theirs: []string{probe + ".periodSeconds"}, ours: []string{probe + ".exec.command"},
+			contested: []string{probe + ".periodSeconds"}, left: []string{probe + ".exec.command"},
+		},
+		{
+			name: "a name", kind: service, held: fields{port: isItem, port + ".name": "app", port + ".port": 80},
+			live: fields{other: isItem, other + ".name": "app", other + ".port": 81}, theirs: []string{other, other + ".name", other + ".port"},
+			contested: []string{other + ".name"},
+		},
+		{
+			name: "no name", kind: service, held: fields{port: isItem, port + ".name": "app", port + ".port": 80},
+			live: fields{other: isItem, other + ".port": 81}, theirs: []string{other, other + ".port"},
+			contested: []string{other},
+		},
+		{
+			name: "another name", kind: service, held: fields{port: isItem, port + ".name": "app"},
+			live: fields{other: isItem, other + ".name": "b"}, theirs: []string{other, other + ".name"}, left: []string{port, port + ".name"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			owners := ownership{}
+			for by, paths := range map[owner][]string{{name: "x", operation: "Update"}: c.theirs, {name: operatorName, operation: "Apply"}: c.ours} {
+				owners[by] = map[string]bool{}
+				for _, path := range paths {
+					owners[by][path] = true
+				}
+			}
+			conflicts, left, _ := excluded(c.kind, c.held, c.live, owners)
+			var contested []string
+			for _, one := range conflicts {
+				contested = append(contested, one.field)
+			}
+			if diff := cmp.Diff(c.contested, contested); diff != "" {
+				t.Errorf("contested (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.left, left.paths()); diff != "" {
+				t.Errorf("left (-want +got):\n%s", diff)
 			}
 		})
 	}
