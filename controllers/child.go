@@ -39,6 +39,7 @@ func (r *Reconciler) syncChild(ctx context.Context, app *v1alpha1.Application, c
 	case errors.Is(err, errCacheBehind):
 		return result.deferUntilEvent()
 	case err != nil:
+		result.unseen = true
 		return result.failed(err)
 	case config == nil:
 		return r.prune(ctx, app, result, live)

@@ -103,7 +103,11 @@ func (c *childResult) failed(err error) *childResult {
 		c.err = reconcile.TerminalError(err)
 	case failureForbidden:
 		c.outcome = outcomeRejected
-		c.message = "Writing " + c.describe() + " is forbidden: " + serverWords(err)
+		verb := "Writing "
+		if c.unseen {
+			verb = "Reading "
+		}
+		c.message = verb + c.describe() + " is forbidden: " + serverWords(err)
 		c.err = err
 	default:
 		c.outcome = outcomeRejected

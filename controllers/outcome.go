@@ -44,6 +44,8 @@ type childResult struct {
 
 	// live is the child as last seen or answered by the API server. It is nil if there is none, or it is not ours.
 	live client.Object
+	// unseen: it could not be read, so nobody knows whether there is one.
+	unseen bool
 	// conflicts are the contested fields. Beside an outcome that is as wanted, they are what the policy Yield gave up.
 	conflicts []ownership.Conflict
 	// mutated are the fields that admission changed in what was applied.

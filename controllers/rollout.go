@@ -22,6 +22,14 @@ type rollout struct {
 	available state
 	// failed: the Deployment has given up making progress.
 	failed bool
+	// unseen: nothing is known of the Deployment.
+	unseen bool
+}
+
+// unseenRollout is that of a Deployment which could not be read.
+func unseenRollout() rollout {
+	s := state{status: unknown, reason: v1alpha1.ReasonDeploymentUnknown, message: "The Deployment of this Application cannot be read: the condition Synced says why"}
+	return rollout{progress: s, available: s, unseen: true}
 }
 
 // observeRollout reads the Deployment. Nil is one that does not exist.

@@ -20,11 +20,16 @@ func deriveStatus(app *v1alpha1.Application, deployment, service *childResult, n
 		Selector:           labels.SelectorFromSet(v1alpha1.SelectorLabels(app.Name)).String(),
 		Conflicts:          fieldConflicts(deployment, service),
 	}
+	// What cannot be read is told as it was known last.
 	if live, ok := deployment.live.(*appsv1.Deployment); ok {
 		status.DeploymentStatus = live.Status.DeepCopy()
+	} else if deployment.unseen {
+		status.DeploymentStatus = app.Status.DeploymentStatus.DeepCopy()
 	}
 	if live, ok := service.live.(*corev1.Service); ok {
 		status.ServiceStatus = live.Status.DeepCopy()
+	} else if service.unseen {
+		status.ServiceStatus = app.Status.ServiceStatus.DeepCopy()
 	}
 
 	sync := syncedState(app.Spec.Paused, deployment, service)
@@ -32,8 +37,14 @@ func deriveStatus(app *v1alpha1.Application, deployment, service *childResult, n
 		sync.message = settledMessage(app, sync)
 	}
 	work := observeRollout(deployment.live)
+	if deployment.unseen {
+		work = unseenRollout()
+	}
 	ready := readyState(sync, work)
 	status.Phase = phase(sync, work)
+	if work.unseen && app.Status.Phase != "" {
+		status.Phase = app.Status.Phase
+	}
 	status.Message = truncate(ready.message, maxMessage)
 
 	conditions := conditionSet{generation: app.Generation, now: now, previous: app.Status.Conditions}

@@ -240,3 +240,32 @@ func TestMessageIsBounded(t *testing.T) {
 	app.Status = deriveStatus(app, deployment, service, start)
 	checkShape(t, app)
 }
+
+// TestUnseenDeployment: a Deployment that cannot be read is not a missing one, and what was known of it stays.
+func TestUnseenDeployment(t *testing.T) {
+	app := newApp()
+	app.Status.Phase = v1alpha1.PhaseRunning
+	app.Status.DeploymentStatus = &appsv1.DeploymentStatus{AvailableReplicas: 3}
+	app.Status.ServiceStatus = &corev1.ServiceStatus{LoadBalancer: corev1.LoadBalancerStatus{Ingress: []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}}}
+	unseen := func(kind string) *childResult {
+		result := &childResult{kind: kind, name: "web", unseen: true}
+		return result.failed(answered(403, "Forbidden", "cannot get"))
+	}
+	status := deriveStatus(app, unseen("Deployment"), unseen("Service"), start)
+	available, synced := condition(t, status, v1alpha1.ConditionAvailable), condition(t, status, v1alpha1.ConditionSynced)
+	if available.Status != unknown || available.Reason != v1alpha1.ReasonDeploymentUnknown {
+		t.Errorf("Available is %s/%s", available.Status, available.Reason)
+	}
+	if synced.Reason != v1alpha1.ReasonForbidden || !strings.Contains(synced.Message, "Reading Deployment web is forbidden") {
+		t.Errorf("Synced is %s: %s", synced.Reason, synced.Message)
+	}
+	if diff := cmp.Diff(app.Status.DeploymentStatus, status.DeploymentStatus); diff != "" {
+		t.Errorf("deploymentStatus (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(app.Status.ServiceStatus, status.ServiceStatus); diff != "" {
+		t.Errorf("serviceStatus (-want +got):\n%s", diff)
+	}
+	if status.Phase != v1alpha1.PhaseRunning {
+		t.Errorf("phase is %s", status.Phase)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/desired"
@@ -68,7 +69,7 @@ func (r *Reconciler) statusIntent(app *v1alpha1.Application, status *v1alpha1.Ap
 	if err != nil {
 		return nil, err
 	}
-	contested, err := intent.Conflicts(app)
+	contested, err := contestedStatus(app, intent)
 	if err != nil {
 		return nil, fmt.Errorf("comparing the status of the Application: %w", err)
 	}
@@ -84,6 +85,30 @@ func (r *Reconciler) statusIntent(app *v1alpha1.Application, status *v1alpha1.Ap
 		return nil, fmt.Errorf("comparing the status of the Application: %w", err)
 	}
 	return intent.Without(contested)
+}
+
+// contestedStatus returns what others hold of the operator's status: with another value than the wanted one, or where none
+// is wanted. The latter is no conflict of the apply, which leaves it where it is, but not to be believed either.
+func contestedStatus(app *v1alpha1.Application, intent *ownership.Intent) ([]ownership.Conflict, error) {
+	contested, err := intent.Conflicts(app)
+	if err != nil {
+		return nil, err
+	}
+	foreign, err := intent.Foreign(app)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range foreign {
+		ownStatus(entry.Fields).Iterate(func(path fieldpath.Path) {
+			if fieldNamed(path, 1, "conditions") && !intent.Fields().Has(path[:3]) {
+				path = path[:3] // of a condition that is not wanted at all, the fields do not matter
+			}
+			contested = append(contested, ownership.Conflict{
+				Field: path.String(), Manager: entry.Name, Operation: entry.Operation, Subresource: entry.Subresource, APIVersion: entry.APIVersion,
+			})
+		})
+	}
+	return ownership.SortConflicts(contested), nil
 }
 
 func (r *Reconciler) newStatusIntent(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus) (*ownership.Intent, error) {

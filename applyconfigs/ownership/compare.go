@@ -78,12 +78,16 @@ func (i *Intent) compareValues(live *typed.TypedValue, owned *fieldpath.Set) (ch
 func (i *Intent) omittedZeros(absent *fieldpath.Set) *fieldpath.Set {
 	zeros := fieldpath.NewSet()
 	absent.Leaves().Iterate(func(path fieldpath.Path) {
-		only := i.config.ExtractItems(fieldpath.NewSet(path)).AsValue().Unstructured()
-		if isEmptyValue(descend(only, path)) {
+		if isEmptyValue(valueAt(i.config, path)) {
 			zeros.Insert(path.Copy())
 		}
 	})
 	return zeros
+}
+
+// valueAt returns the value of a field that the object has.
+func valueAt(object *typed.TypedValue, path fieldpath.Path) any {
+	return descend(object.ExtractItems(fieldpath.NewSet(path)).AsValue().Unstructured(), path)
 }
 
 // descend follows a path through content that holds nothing beside it: every list has one item.

@@ -45,5 +45,5 @@ func (m *Merged) Value(path fieldpath.Path) any {
 	if !m.fields.Has(path) {
 		return nil
 	}
-	return descend(m.object.ExtractItems(fieldpath.NewSet(path)).AsValue().Unstructured(), path)
+	return valueAt(m.object, path)
 }

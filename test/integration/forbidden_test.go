@@ -63,8 +63,25 @@ var _ = Describe("The operator without one of its rights", func() {
 	It("to read Deployments says so", func(ctx SpecContext) {
 		grant := revoke(ctx, "get", "apps", "deployments")
 		write(ctx, exposedSpec)
-		Eventually(ctx, application).Should(beForbidden("Deployment", `cannot get resource "deployments"`))
+		Eventually(ctx, application).Should(beForbiddenTo("Reading", "Deployment", `cannot get resource "deployments"`))
+		Expect(the(ctx, application)).To(haveCondition(v1alpha1.ConditionAvailable, "Unknown", v1alpha1.ReasonDeploymentUnknown))
 		heals(ctx, grant)
+	})
+
+	It("to read Deployments keeps what it knows of one that it has lost sight of", func(ctx SpecContext) {
+		given(ctx, "{image: registry.example/web:1, replicas: 2}")
+		rollOut(ctx)
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionReady, "True", v1alpha1.ReasonRolledOut))
+		grant := revoke(ctx, "get", "apps", "deployments")
+		kubectl(ctx, "label", "deployment/web", v1alpha1.LabelOwner+"-")
+		Eventually(ctx, application).Should(And(
+			beForbiddenTo("Reading", "Deployment", `cannot get resource "deployments"`),
+			haveCondition(v1alpha1.ConditionAvailable, "Unknown", v1alpha1.ReasonDeploymentUnknown),
+			HaveField("Status.DeploymentStatus.AvailableReplicas", BeEquivalentTo(2)),
+			HaveField("Status.Phase", v1alpha1.PhaseRunning),
+		))
+		heals(ctx, grant)
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionReady, "True", v1alpha1.ReasonRolledOut))
 	})
 
 	It("to write the status does its work, and says so in its log", func(ctx SpecContext) {
@@ -86,7 +103,11 @@ var _ = Describe("The operator without one of its rights", func() {
 
 // beForbidden matches an Application of which a child may not be written.
 func beForbidden(kind, words string) types.GomegaMatcher {
-	message := And(ContainSubstring("writing "+kind+" web is forbidden"), ContainSubstring(words))
+	return beForbiddenTo("Writing", kind, words)
+}
+
+func beForbiddenTo(verb, kind, words string) types.GomegaMatcher {
+	message := And(ContainSubstring(verb+" "+kind+" web is forbidden"), ContainSubstring(words))
 	return And(
 		haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonForbidden, message),
 		haveCondition(v1alpha1.ConditionReady, "False", v1alpha1.ReasonForbidden),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -118,6 +119,45 @@ var _ = Describe("A field of the status that somebody wrote by hand", func() {
 		Entry("a number of the Deployment's status", ".status.deploymentStatus.readyReplicas", `{"deploymentStatus": {"readyReplicas": 77}}`, "77", `{"deploymentStatus": {"readyReplicas": null}}`),
 	)
 
+	DescribeTable("may be one that the operator does not want now: it is named as well, and no loop:",
+		func(ctx SpecContext, field, byHand, letGo string) {
+			given(ctx, "{image: registry.example/web:1, replicas: 2}")
+			rollOut(ctx)
+			Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionReady, "True", v1alpha1.ReasonRolledOut))
+			waitForQuiet()
+			if conditions, found := strings.CutPrefix(byHand, "condition "); found {
+				byHand = `{"conditions": ` + conditionsWith(ctx, conditions) + "}"
+				letGo = strings.ReplaceAll(letGo, "CONDITIONS", conditionsWith(ctx))
+			}
+			hold(ctx, "by-hand", byHand)
+			Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "True", v1alpha1.ReasonStatusContested,
+				And(ContainSubstring("%s", field), ContainSubstring(`"by-hand"`))))
+			if field != ".status.conflicts" {
+				Expect(the(ctx, application)).To(haveContested(onStatus(field, "by-hand")))
+			}
+			Eventually(func() ([]string, error) { return notes(ctx, v1alpha1.ReasonStatusContested) }).Should(ConsistOf(ContainSubstring(field)))
+
+			By("resting")
+			waitForQuiet()
+			mark := now()
+			touch(ctx, "again")
+			expectNoWrites(mark)
+
+			By("letting go")
+			hold(ctx, "by-hand", letGo)
+			eventuallySynced(ctx)
+			Expect(the(ctx, application).Status.Conditions).NotTo(ContainElement(HaveField("Type", v1alpha1.ConditionStalled)))
+			expectNoFailures()
+		},
+		Entry("the list of conflicts", ".status.conflicts",
+			`{"conflicts": [{"kind": "Deployment", "name": "web", "field": "made up", "manager": "nobody"}]}`, `{"conflicts": null}`),
+		Entry("the status of a Service that is not there", ".status.serviceStatus.loadBalancer.ingress",
+			`{"serviceStatus": {"loadBalancer": {"ingress": [{"ip": "192.0.2.1"}]}}}`, `{"serviceStatus": null}`),
+		Entry("a condition", `.status.conditions[type="Stalled"]`,
+			`condition {"type": "Stalled", "status": "True", "reason": "MadeUp", "message": "I say so", "lastTransitionTime": "2020-01-01T00:00:00Z"}`,
+			`{"conditions": CONDITIONS}`),
+	)
+
 	It("may be observedGeneration: the conditions are about the newest generation all the same", func(ctx SpecContext) {
 		given(ctx, "{image: registry.example/web:1}")
 		hold(ctx, "by-hand", `{"observedGeneration": 99}`)
@@ -211,12 +251,16 @@ var _ = Describe("FR-31: the conditions of an Application", func() {
 	})
 })
 
-// conditionsWith returns the present conditions and one more, as JSON.
-func conditionsWith(ctx context.Context, condition string) string {
+// conditionsWith returns the present conditions and more, as JSON.
+func conditionsWith(ctx context.Context, conditions ...string) string {
 	GinkgoHelper()
-	more := metav1.Condition{}
-	Expect(json.Unmarshal([]byte(condition), &more)).To(Succeed())
-	encoded, err := json.Marshal(append(the(ctx, application).Status.Conditions, more))
+	all := the(ctx, application).Status.Conditions
+	for _, condition := range conditions {
+		more := metav1.Condition{}
+		Expect(json.Unmarshal([]byte(condition), &more)).To(Succeed())
+		all = append(all, more)
+	}
+	encoded, err := json.Marshal(all)
 	Expect(err).NotTo(HaveOccurred())
 	return string(encoded)
 }

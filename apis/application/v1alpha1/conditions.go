@@ -50,6 +50,8 @@ const (
 	ReasonReplicaFailure = "ReplicaFailure"
 	// ReasonDeploymentMissing: there is no Deployment yet.
 	ReasonDeploymentMissing = "DeploymentMissing"
+	// ReasonDeploymentUnknown: the operator cannot read the Deployment, or learn whether there is one.
+	ReasonDeploymentUnknown = "DeploymentUnknown"
 	// ReasonAvailabilityUnknown: the Deployment has not reported yet whether its pods are available.
 	ReasonAvailabilityUnknown = "AvailabilityUnknown"
 )
