@@ -53,6 +53,7 @@ func (r *Reconciler) syncChild(ctx context.Context, app *v1alpha1.Application, c
 	if err != nil {
 		return result.failed(err)
 	}
+	result.intent = intent
 	live, err = r.migrate(ctx, app, child, live)
 	switch {
 	case apierrors.IsNotFound(err):

@@ -11,41 +11,98 @@ import (
 	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
-// specPath is where the entries are that change what runs.
-var specPath = fieldpath.MakePathOrDie("spec")
+var (
+	// specPath is where the entries are that the operator does not know.
+	specPath = fieldpath.MakePathOrDie("spec")
+	// podPath is where every field changes what runs.
+	podPath = fieldpath.MakePathOrDie("spec", "template", "spec")
+)
 
-// strangersMessage names the list entries (environment variables, ports, containers) that are not the Application's, of a
-// child that was adopted or whose managedFields were wiped. They stay, since they are not the operator's to remove, but
-// users should know that it runs with more than the spec says.
-func strangersMessage(result *childResult) string {
-	if result.live == nil {
+// nobody stands for the owner that a field has no more.
+const nobody = "nobody"
+
+// leftoversMessage names what a child has beside what the spec wants: all that others own of the pod, and their entries of
+// other lists (the ports of a Service), if the child was adopted; entries that belong to a wiped record; and entries that
+// nobody owns any more. They stay, since they are not the operator's to remove, but users should know that the child has
+// more than the spec says.
+func leftoversMessage(result *childResult) string {
+	if result.live == nil || result.intent == nil {
 		return ""
 	}
-	managed := managedFields(result.live)
-	adopted := result.live.GetAnnotations()[v1alpha1.AnnotationAdopt] == result.name
-	own := managed.Fields(applier)
+	foreign, err := result.intent.Foreign(result.live, isDefault)
+	if err != nil {
+		return "" // the live object was compared with the intent before
+	}
+	unowned, err := result.intent.UnownedItems(result.live)
+	if err != nil {
+		return ""
+	}
 	owners := map[string][]string{}
-	for _, entry := range managed {
+	adopted := result.live.GetAnnotations()[v1alpha1.AnnotationAdopt] == result.name
+	for _, entry := range foreign {
 		// What the API server took over from a wiped record belongs to nobody who could remove it.
-		if entry.Manager == applier || entry.Subresource != "" || !adopted && entry.Name != ownership.BeforeFirstApply {
+		if entry.Subresource != "" || !adopted && entry.Name != ownership.BeforeFirstApply {
 			continue
 		}
 		entry.Fields.Iterate(func(path fieldpath.Path) {
-			if isEntry(path) && path[:1].Equals(specPath) && !own.Has(path) {
-				owners[path.String()] = append(owners[path.String()], fmt.Sprintf("%q", entry.Name))
+			part := foreignPart(path, result.intent.Fields())
+			if adopted && isBelow(path, podPath) || isBelow(path, specPath) && part[len(part)-1].Key != nil {
+				owners[part.String()] = append(owners[part.String()], fmt.Sprintf("%q", entry.Name))
 			}
 		})
 	}
+	unowned.Iterate(func(path fieldpath.Path) {
+		if isBelow(path, specPath) {
+			owners[path.String()] = append(owners[path.String()], nobody)
+		}
+	})
 	if len(owners) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s has entries that are not this Application's: %s. They stay until somebody removes them",
-		result.describe(), listOwned(owners))
+	return fmt.Sprintf("%s has more than the spec says: %s. That stays until somebody removes it", result.describe(), listOwned(owners))
 }
 
-// isEntry reports whether a path is that of an item of a list with keys, not of a field within it.
-func isEntry(path fieldpath.Path) bool {
-	return len(path) > 1 && path[len(path)-1].Key != nil
+// foreignPart returns the outermost part of the object around a field that the operator has no field in.
+func foreignPart(path fieldpath.Path, own *fieldpath.Set) fieldpath.Path {
+	for n := 1; n < len(path); n++ {
+		// A list is named by its items.
+		if !ownership.Holds(own, path[:n]) && path[n].Key == nil {
+			return path[:n]
+		}
+	}
+	return path
+}
+
+func isBelow(path, parent fieldpath.Path) bool {
+	return len(path) > len(parent) && path[:len(parent)].Equals(parent)
+}
+
+// podDefaults are what the API server sets in a pod where nobody says otherwise, by the name of the field. Whoever creates
+// an object owns its defaults, too, without having asked for them.
+var podDefaults = map[string][]any{
+	"dnsPolicy":                     {"ClusterFirst"},
+	"failureThreshold":              {int64(3)},
+	"imagePullPolicy":               {"Always", "IfNotPresent"},
+	"periodSeconds":                 {int64(10)},
+	"protocol":                      {"TCP"},
+	"restartPolicy":                 {"Always"},
+	"schedulerName":                 {"default-scheduler"},
+	"scheme":                        {"HTTP"},
+	"successThreshold":              {int64(1)},
+	"terminationGracePeriodSeconds": {int64(30)},
+	"terminationMessagePath":        {"/dev/termination-log"},
+	"terminationMessagePolicy":      {"File"},
+	"timeoutSeconds":                {int64(1)},
+}
+
+// isDefault reports whether a field of a pod has the value that it has by default.
+func isDefault(path fieldpath.Path, value any) bool {
+	name := path[len(path)-1].FieldName
+	if name == nil {
+		return false
+	}
+	// The deprecated twin of serviceAccountName says nothing new.
+	return *name == "serviceAccount" || slices.Contains(podDefaults[*name], value)
 }
 
 func listOwned(owners map[string][]string) string {

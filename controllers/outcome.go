@@ -46,6 +46,8 @@ type childResult struct {
 	live client.Object
 	// unseen: it could not be read, so nobody knows whether there is one.
 	unseen bool
+	// intent is all that the spec wants of the child, or nil if that is not known or no child is wanted.
+	intent *ownership.Intent
 	// conflicts are the contested fields. Beside an outcome that is as wanted, they are what the policy Yield gave up.
 	conflicts []ownership.Conflict
 	// mutated are the fields that admission changed in what was applied.

@@ -185,6 +185,6 @@ func childState(result *childResult) (s state, rank int) {
 		s.reason, rank = v1alpha1.ReasonFieldsYielded, 2
 		notes = append(notes, yieldMessage(result))
 	}
-	s.message = joinSentences(append(notes, nonEmpty(strangersMessage(result))...))
+	s.message = joinSentences(append(notes, nonEmpty(leftoversMessage(result))...))
 	return s, rank
 }

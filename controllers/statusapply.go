@@ -94,7 +94,7 @@ func contestedStatus(app *v1alpha1.Application, intent *ownership.Intent) ([]own
 	if err != nil {
 		return nil, err
 	}
-	foreign, err := intent.Foreign(app)
+	foreign, err := intent.Foreign(app, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,18 @@ func (m ManagedFields) Owners(path fieldpath.Path) ManagedFields {
 	return m.filter(func(e Entry) bool { return e.Fields.Has(path) })
 }
 
+// Holds reports whether a field, or anything inside it, is in the set.
+func Holds(fields *fieldpath.Set, path fieldpath.Path) bool {
+	if len(path) == 0 {
+		return !fields.Empty()
+	}
+	last := len(path) - 1
+	for _, element := range path[:last] {
+		fields = fields.WithPrefix(element)
+	}
+	return fields.Members.Has(path[last]) || !fields.WithPrefix(path[last]).Empty()
+}
+
 // filter never hands out m's own array, so that callers may keep and append to the result.
 func (m ManagedFields) filter(keep func(Entry) bool) ManagedFields {
 	return slices.DeleteFunc(slices.Clone(m), func(e Entry) bool { return !keep(e) })

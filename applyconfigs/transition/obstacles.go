@@ -126,7 +126,7 @@ func (w *world) giveWay(intent *ownership.Intent, obstacles []obstacle) (*owners
 func (w *world) claimLeftovers(intent *ownership.Intent, obstacles []obstacle) ([]*ownership.Intent, error) {
 	drop, claim := fieldpath.NewSet(), fieldpath.NewSet()
 	for _, o := range obstacles {
-		if len(o.holders) > 0 || !holds(intent.Fields(), o.place()) && len(o.wanted) > 0 {
+		if len(o.holders) > 0 || !ownership.Holds(intent.Fields(), o.place()) && len(o.wanted) > 0 {
 			continue
 		}
 		claim.Insert(o.standing)

@@ -48,15 +48,6 @@ func (p pattern) in(fields *fieldpath.Set) []fieldpath.Path {
 	return found
 }
 
-// holds reports whether the path, or anything inside it, is in the set.
-func holds(fields *fieldpath.Set, path fieldpath.Path) bool {
-	for _, element := range path[:len(path)-1] {
-		fields = fields.WithPrefix(element)
-	}
-	last := path[len(path)-1]
-	return fields.Members.Has(last) || !fields.WithPrefix(last).Empty()
-}
-
 // child returns the path of a field of a struct.
 func child(parent fieldpath.Path, field string) fieldpath.Path {
 	return append(parent.Copy(), fieldpath.FieldNameElement(field))

@@ -27,9 +27,9 @@ func (r atMostOne) obstacles(merged *ownership.Merged, desired *fieldpath.Set) [
 		var wanted, standing []fieldpath.Path
 		for _, member := range r.members {
 			switch path := child(parent, member); {
-			case holds(desired, path):
+			case ownership.Holds(desired, path):
 				wanted = append(wanted, path)
-			case holds(merged.Fields(), path):
+			case ownership.Holds(merged.Fields(), path):
 				standing = append(standing, path)
 			}
 		}
@@ -51,7 +51,7 @@ type onlyWith struct {
 
 func (r onlyWith) obstacles(merged *ownership.Merged, desired *fieldpath.Set) []obstacle {
 	if !desired.Has(r.discriminator) || merged.Value(r.discriminator) == r.value ||
-		!holds(merged.Fields(), r.member) || holds(desired, r.member) {
+		!ownership.Holds(merged.Fields(), r.member) || ownership.Holds(desired, r.member) {
 		return nil
 	}
 	return []obstacle{{wanted: []fieldpath.Path{r.discriminator}, standing: r.member}}
@@ -66,8 +66,8 @@ type needsOne struct {
 func (r needsOne) obstacles(merged *ownership.Merged, desired *fieldpath.Set) []obstacle {
 	var found []obstacle
 	for _, path := range r.of.in(merged.Fields()) {
-		complete := slices.ContainsFunc(r.fields, func(field string) bool { return holds(merged.Fields(), child(path, field)) })
-		if !complete && !holds(desired, path) {
+		complete := slices.ContainsFunc(r.fields, func(field string) bool { return ownership.Holds(merged.Fields(), child(path, field)) })
+		if !complete && !ownership.Holds(desired, path) {
 			found = append(found, obstacle{standing: path})
 		}
 	}
@@ -86,7 +86,7 @@ const nameField = "name"
 func (r ownName) obstacles(merged *ownership.Merged, desired *fieldpath.Set) []obstacle {
 	var wanted, others []fieldpath.Path
 	for _, item := range r.of.in(merged.Fields()) {
-		if holds(desired, item) {
+		if ownership.Holds(desired, item) {
 			wanted = append(wanted, item)
 		} else {
 			others = append(others, item)

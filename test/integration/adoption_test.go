@@ -172,6 +172,12 @@ spec:
 		write(ctx, withOld)
 		Eventually(ctx, deployment).Should(beControlledBy(the(ctx, application)))
 
+		By("running under a service account of theirs: that is named, and the API server's defaults, which kubectl owns as well, are not")
+		edit(ctx, "kubectl-client-side-apply", theDeployment(), "{spec: {template: {spec: {serviceAccountName: theirs, nodeSelector: {disk: fast}}}}}")
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "True", v1alpha1.ReasonSynced, And(
+			ContainSubstring(`.spec.template.spec.serviceAccountName of "kubectl-client-side-apply"`), ContainSubstring(".spec.template.spec.nodeSelector of"),
+			Not(ContainSubstring("terminationGracePeriodSeconds")), Not(ContainSubstring("dnsPolicy")))))
+
 		By("removing OLD: the API server keeps it, since kubectl still owns it")
 		write(ctx, "{image: registry.example/web:1, port: 8080}")
 		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "True", v1alpha1.ReasonSynced, And(
@@ -182,6 +188,25 @@ spec:
 		edit(ctx, "kubectl-client-side-apply", theDeployment(),
 			`{spec: {template: {spec: {containers: [{name: app, env: [{name: OLD, $patch: delete}], ports: [{containerPort: 9090, $patch: delete}]}]}}}}`)
 		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "True", v1alpha1.ReasonSynced, Not(ContainSubstring("OLD"))))
+	})
+
+	It("FR-12: names entries that nobody owns any more, also of a child of its own", func(ctx SpecContext) {
+		given(ctx, "{image: registry.example/web:1, port: 8080, expose: ClusterIP}")
+		editApp(ctx, "ops", "env: [{name: OLD, value: a}]")
+		edit(ctx, "ops", theService(), "{spec: {ports: [{port: 90, name: old, targetPort: 90}]}}")
+		waitForQuiet()
+		Expect(the(ctx, application)).To(haveCondition(v1alpha1.ConditionSynced, "True", v1alpha1.ReasonSynced, Not(ContainSubstring("OLD"))), "it is somebody's")
+		forget(ctx, "ops", theDeployment())
+		forget(ctx, "ops", theService())
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "True", v1alpha1.ReasonSynced, And(
+			ContainSubstring(`%s of nobody`, appField(`env[name="OLD"]`)), ContainSubstring(`.spec.ports[port=90,protocol="TCP"] of nobody`))))
+		waitForQuiet()
+		mark := now()
+		touch(ctx, "again")
+		expectNoWrites(mark)
+		edit(ctx, "ops", theService(), "{spec: {ports: [{port: 90, $patch: delete}]}}")
+		editApp(ctx, "ops", "env: [{name: OLD, $patch: delete}]")
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "True", v1alpha1.ReasonSynced, Not(ContainSubstring("of nobody"))))
 	})
 
 	It("FR-12: is folded in by --legacy-field-managers=kubectl-client-side-apply, leftovers and all", func(ctx SpecContext) {
