@@ -15,6 +15,10 @@ import (
 // badName is the rule for metadata.name.
 const badName = "metadata.name becomes the name of a Service and the value of a label: use at most 63 lower case letters, digits or '-', beginning with a letter and ending with a letter or digit"
 
+func badPort(probe string) string {
+	return "spec." + probe + " has a port that cannot be: write a number from 1 to 65535 or the name of a port of the container, which is 'app' for spec.port"
+}
+
 var _ = DescribeTable("An Application is refused as it is written, however it is written, if",
 	func(ctx SpecContext, spec, message string) {
 		expectRefused(ctx, web, "{image: registry.example/web:1, "+spec+"}", message)
@@ -63,6 +67,16 @@ var _ = DescribeTable("An Application is refused as it is written, however it is
 		"spec.startupProbe has a negative number: delays, periods and thresholds are 0 or more"),
 	Entry("a readiness probe has a grace period", "readinessProbe: {tcpSocket: {port: 1}, terminationGracePeriodSeconds: 5}",
 		"spec.readinessProbe.terminationGracePeriodSeconds cannot be: a readiness probe terminates nothing; remove it"),
+	Entry("a liveness probe asks a port number that cannot be", "livenessProbe: {httpGet: {port: 0}}", badPort("livenessProbe")),
+	Entry("a readiness probe asks a port number that cannot be", "readinessProbe: {tcpSocket: {port: 65536}}", badPort("readinessProbe")),
+	Entry("a startup probe asks a port number that cannot be", "startupProbe: {grpc: {port: 0}}", badPort("startupProbe")),
+	Entry("a probe asks a port by a name that is too long", "readinessProbe: {httpGet: {port: abcdefghijklmnop}}", badPort("readinessProbe")),
+	Entry("a probe asks a port by a name in capitals", "readinessProbe: {httpGet: {port: App}}", badPort("readinessProbe")),
+	Entry("a probe asks a port by a number in quotes", "readinessProbe: {tcpSocket: {port: '8080'}}", badPort("readinessProbe")),
+	Entry("a probe asks a port by a name that ends badly", "readinessProbe: {tcpSocket: {port: app-}}", badPort("readinessProbe")),
+	Entry("a probe has no command to run", "livenessProbe: {exec: {}}", "spec.livenessProbe.exec needs a command"),
+	Entry("a probe has an empty command to run", "startupProbe: {exec: {command: []}}", "spec.startupProbe.exec needs a command"),
+	Entry("a probe has a scheme that is none", "readinessProbe: {httpGet: {port: 80, scheme: FTP}}", "spec.readinessProbe.httpGet.scheme must be HTTP or HTTPS"),
 	Entry("it has more than 1000 env entries", "env: ["+manyVariables(1001)+"]", "spec.env: Too many: 1001: must have at most 1000 items"),
 )
 
@@ -93,6 +107,12 @@ var _ = Describe("An Application", func() {
 		Entry("that begins with a digit", "1web"),
 		Entry("of 64 characters", strings.Repeat("w", 64)),
 	)
+
+	It("takes every port that a probe can have", func(ctx SpecContext) {
+		given(ctx, `{image: registry.example/web:1, port: 8080, livenessProbe: {httpGet: {port: 1, scheme: HTTPS}},
+			readinessProbe: {tcpSocket: {port: app}}, startupProbe: {grpc: {port: 65535}}}`)
+		given(ctx, "{image: registry.example/web:1, readinessProbe: {httpGet: {port: abc-1-8080-defg}}, livenessProbe: {exec: {command: [a]}}, startupProbe: {tcpSocket: {port: 80-a}}}")
+	})
 
 	It("works throughout with a name of 63 characters", func(ctx SpecContext) {
 		name := strings.Repeat("w", 63)

@@ -37,6 +37,9 @@ const (
 	ReasonApplyFailed = "ApplyFailed"
 	// ReasonTerminating: a child, or the namespace, is being deleted.
 	ReasonTerminating = "Terminating"
+	// ReasonForegroundDeletion: the Application is deleted in a way by which the garbage collector does not wait for the
+	// operator to orphan the children.
+	ReasonForegroundDeletion = "ForegroundDeletion"
 	// ReasonPaused: spec.paused keeps the operator from writing.
 	ReasonPaused = "Paused"
 
