@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -32,6 +34,7 @@ func (r *Reconciler) finalize(ctx context.Context, app *v1alpha1.Application) er
 		return nil
 	}
 	if app.Spec.DeletionPolicy == v1alpha1.DeletionOrphan {
+		r.announceForegroundDeletion(app)
 		for _, child := range []*childKind{deploymentChild, serviceChild} {
 			if err := r.orphan(ctx, app, child); err != nil {
 				return fmt.Errorf("orphaning %s %s: %w", child.kind, app.Name, err)
@@ -46,6 +49,17 @@ func (r *Reconciler) finalize(ctx context.Context, app *v1alpha1.Application) er
 		return nil
 	}
 	return err
+}
+
+// announceForegroundDeletion warns that a foreground deletion does not wait for finalizers before it deletes dependents:
+// the garbage collector and the operator reach for the children at the same time.
+func (r *Reconciler) announceForegroundDeletion(app *v1alpha1.Application) {
+	if !slices.Contains(app.Finalizers, metav1.FinalizerDeleteDependents) {
+		return
+	}
+	r.Recorder.Eventf(app, nil, corev1.EventTypeWarning, v1alpha1.ReasonForegroundDeletion, actionReconcile,
+		"The Application is deleted with --cascade=foreground, so the garbage collector deletes Deployment %[1]s and Service %[1]s at once, "+
+			"although spec.deletionPolicy is Orphan: what it has reached is lost. To keep them, delete without --cascade, or with --cascade=orphan", app.Name)
 }
 
 // applyFinalizer applies what the operator owns of an Application's metadata: its finalizer, or nothing. It returns

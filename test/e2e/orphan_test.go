@@ -170,6 +170,24 @@ var _ = Describe("Orphaning", func() {
 		}
 	})
 
+	It("cannot hold against kubectl delete --cascade=foreground, and says so", func(ctx context.Context) {
+		s.apply(ctx, "web", orphaned)
+		s.expectReady(ctx, "web")
+		By("deleting it so while the operator is down: the garbage collector does not wait for the finalizer")
+		Expect(env.StopOperator()).To(Succeed())
+		s.kubectl(ctx, "delete", webApplication, "--cascade=foreground", "--wait=false")
+		Eventually(s.exists).WithContext(ctx).WithArguments("web", &appsv1.Deployment{}).Should(BeFalse())
+		Eventually(s.exists).WithContext(ctx).WithArguments("web", &corev1.Service{}).Should(BeFalse())
+		Expect(s.application(ctx, "web").Finalizers).To(ContainElement(v1alpha1.Finalizer))
+
+		startOperator(ctx)
+		Eventually(s.exists).WithContext(ctx).WithArguments("web", &v1alpha1.Application{}).Should(BeFalse())
+		Eventually(func() string {
+			return s.kubectl(ctx, "get", "events", "--field-selector=type=Warning,reason="+v1alpha1.ReasonForegroundDeletion, "--output=jsonpath={.items[*].message}")
+		}).WithContext(ctx).Should(ContainSubstring("--cascade=orphan"))
+		w.expectOneLife("web")
+	})
+
 	It("follows the policy that the Application has when it goes", func(ctx context.Context) {
 		for _, spec := range []string{orphaned, collect, orphaned, collect} {
 			s.apply(ctx, "web", spec)
