@@ -18,7 +18,7 @@ type Merged struct {
 
 // Merge foretells the object that an unforced apply of the intent leads to, by the API server's own merge code.
 //
-// The error says that live is nil or does not fit the intent's kind, or that the apply conflicts.
+// The error says that live is nil or does not fit the intent's kind. If the apply conflicts it wraps merge.Conflicts.
 func (i *Intent) Merge(live Object) (*Merged, error) {
 	if isNil(live) {
 		return nil, errors.New("merging: there is no live object")

@@ -4,5 +4,8 @@
 // the API server's default, a leftover makes the object invalid) it takes several, each of which leaves a state that is
 // fine by itself and from which the plan can be made anew: a crash between any two of them loses nothing.
 //
+// It also knows what the schema of a kind does not tell: which fields exclude each other, or need one another. What others
+// own of such is contested like a field that they own with another value.
+//
 // The package is pure: it reads objects and returns intents.
 package transition

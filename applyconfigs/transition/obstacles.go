@@ -1,10 +1,12 @@
 package transition
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/merge"
 
 	"mycompany.io/application-operator/applyconfigs/ownership"
 )
@@ -40,6 +42,9 @@ func (w *world) obstacles(intent *ownership.Intent, contested []ownership.Confli
 		return nil, err
 	}
 	merged, err := intent.Merge(w.live)
+	if errors.As(err, new(merge.Conflicts)) {
+		return nil, nil // the API server's answer will tell more
+	}
 	if err != nil {
 		return nil, fmt.Errorf("foretelling the apply: %w", err)
 	}
