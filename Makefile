@@ -106,10 +106,11 @@ go-test = $(strip $(GO) $(1) test $(RACE) -count=1 -p $(TEST_PARALLEL) -timeout 
 ##@ Change
 
 .PHONY: generate
-generate: $(TOOLS)/controller-gen $(TOOLS)/applyconfiguration-gen $(TOOLS)/crdschema ## Generate deep copies, CRD, RBAC and apply configurations
+generate: $(TOOLS)/controller-gen $(TOOLS)/applyconfiguration-gen $(TOOLS)/crdpartial $(TOOLS)/crdschema ## Generate deep copies, CRD, RBAC and apply configurations
 	rm -f apis/*/*/zz_generated.*.go deploy/crd/application.mycompany.io_*.yaml
 	$(TOOLS)/controller-gen object paths=./apis/...
 	$(TOOLS)/controller-gen crd paths=./apis/... output:crd:dir=deploy/crd
+	$(TOOLS)/crdpartial deploy/crd/application.mycompany.io_applications.yaml apis/application/v1alpha1/partial_schemas.yaml
 	$(TOOLS)/controller-gen rbac:roleName=application-operator paths=./controllers/... paths=./cmd/... output:rbac:dir=deploy/rbac
 	rm -rf $(GENERATED) && mkdir -p $(GENERATED)/applyconfigs
 	$(TOOLS)/crdschema deploy/crd/application.mycompany.io_applications.yaml $(API) > $(GENERATED)/schema.json
@@ -151,7 +152,7 @@ vet: ## Run go vet
 	@for module in $(CODE); do echo "vet: $$module"; $(GO) -C $$module vet ./... || exit; done
 
 .PHONY: verify-generate
-verify-generate: $(TOOLS)/controller-gen $(TOOLS)/applyconfiguration-gen $(TOOLS)/crdschema
+verify-generate: $(TOOLS)/controller-gen $(TOOLS)/applyconfiguration-gen $(TOOLS)/crdpartial $(TOOLS)/crdschema
 	@MAKE="$(MAKE)" test/verify/generate.sh
 
 .PHONY: verify-tidy
@@ -190,6 +191,8 @@ $(TOOLS)/kustomize: $(tools-inputs)
 	$(call install-tool,test/tools,sigs.k8s.io/kustomize/kustomize/v5)
 $(TOOLS)/crdschema: $(tools-inputs) $(wildcard test/tools/crdschema/*.go)
 	$(call install-tool,test/tools,./crdschema)
+$(TOOLS)/crdpartial: $(tools-inputs) $(wildcard test/tools/crdpartial/*.go)
+	$(call install-tool,test/tools,./crdpartial)
 # On its own: the linter's hundreds of dependencies must not choose the generators' ones.
 $(TOOLS)/golangci-lint: test/tools/lint/go.mod test/tools/lint/go.sum
 	$(call install-tool,test/tools/lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)

@@ -184,6 +184,268 @@ var schemaYAML = typed.YAMLObject(`types:
           - name: deletionPolicy
             type:
               scalar: string
+          - name: deployment
+            type:
+              map:
+                fields:
+                - name: spec
+                  type:
+                    map:
+                      fields:
+                      - name: template
+                        type:
+                          map:
+                            fields:
+                            - name: spec
+                              type:
+                                map:
+                                  fields:
+                                  - name: containers
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: env
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: name
+                                                        type:
+                                                          scalar: string
+                                                      elementType:
+                                                        namedType: __untyped_deduced_
+                                                  elementRelationship: associative
+                                                  keys:
+                                                  - name
+                                            - name: name
+                                              type:
+                                                scalar: string
+                                            - name: ports
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: containerPort
+                                                        type:
+                                                          scalar: numeric
+                                                      - name: protocol
+                                                        type:
+                                                          scalar: string
+                                                        default: TCP
+                                                      elementType:
+                                                        namedType: __untyped_deduced_
+                                                  elementRelationship: associative
+                                                  keys:
+                                                  - containerPort
+                                                  - protocol
+                                            - name: volumeDevices
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: devicePath
+                                                        type:
+                                                          scalar: string
+                                                      elementType:
+                                                        namedType: __untyped_deduced_
+                                                  elementRelationship: associative
+                                                  keys:
+                                                  - devicePath
+                                            - name: volumeMounts
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: mountPath
+                                                        type:
+                                                          scalar: string
+                                                      elementType:
+                                                        namedType: __untyped_deduced_
+                                                  elementRelationship: associative
+                                                  keys:
+                                                  - mountPath
+                                            elementType:
+                                              namedType: __untyped_deduced_
+                                        elementRelationship: associative
+                                        keys:
+                                        - name
+                                  - name: hostAliases
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: ip
+                                              type:
+                                                scalar: string
+                                            elementType:
+                                              namedType: __untyped_deduced_
+                                        elementRelationship: associative
+                                        keys:
+                                        - ip
+                                  - name: imagePullSecrets
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: name
+                                              type:
+                                                scalar: string
+                                            elementType:
+                                              namedType: __untyped_deduced_
+                                        elementRelationship: associative
+                                        keys:
+                                        - name
+                                  - name: initContainers
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: env
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: name
+                                                        type:
+                                                          scalar: string
+                                                      elementType:
+                                                        namedType: __untyped_deduced_
+                                                  elementRelationship: associative
+                                                  keys:
+                                                  - name
+                                            - name: name
+                                              type:
+                                                scalar: string
+                                            - name: ports
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: containerPort
+                                                        type:
+                                                          scalar: numeric
+                                                      - name: protocol
+                                                        type:
+                                                          scalar: string
+                                                        default: TCP
+                                                      elementType:
+                                                        namedType: __untyped_deduced_
+                                                  elementRelationship: associative
+                                                  keys:
+                                                  - containerPort
+                                                  - protocol
+                                            - name: volumeDevices
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: devicePath
+                                                        type:
+                                                          scalar: string
+                                                      elementType:
+                                                        namedType: __untyped_deduced_
+                                                  elementRelationship: associative
+                                                  keys:
+                                                  - devicePath
+                                            - name: volumeMounts
+                                              type:
+                                                list:
+                                                  elementType:
+                                                    map:
+                                                      fields:
+                                                      - name: mountPath
+                                                        type:
+                                                          scalar: string
+                                                      elementType:
+                                                        namedType: __untyped_deduced_
+                                                  elementRelationship: associative
+                                                  keys:
+                                                  - mountPath
+                                            elementType:
+                                              namedType: __untyped_deduced_
+                                        elementRelationship: associative
+                                        keys:
+                                        - name
+                                  - name: resourceClaims
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: name
+                                              type:
+                                                scalar: string
+                                            elementType:
+                                              namedType: __untyped_deduced_
+                                        elementRelationship: associative
+                                        keys:
+                                        - name
+                                  - name: schedulingGates
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: name
+                                              type:
+                                                scalar: string
+                                            elementType:
+                                              namedType: __untyped_deduced_
+                                        elementRelationship: associative
+                                        keys:
+                                        - name
+                                  - name: topologySpreadConstraints
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: topologyKey
+                                              type:
+                                                scalar: string
+                                            - name: whenUnsatisfiable
+                                              type:
+                                                scalar: string
+                                            elementType:
+                                              namedType: __untyped_deduced_
+                                        elementRelationship: associative
+                                        keys:
+                                        - topologyKey
+                                        - whenUnsatisfiable
+                                  - name: volumes
+                                    type:
+                                      list:
+                                        elementType:
+                                          map:
+                                            fields:
+                                            - name: name
+                                              type:
+                                                scalar: string
+                                            elementType:
+                                              namedType: __untyped_deduced_
+                                        elementRelationship: associative
+                                        keys:
+                                        - name
+                                  elementType:
+                                    namedType: __untyped_deduced_
+                            elementType:
+                              namedType: __untyped_deduced_
+                      elementType:
+                        namedType: __untyped_deduced_
+                elementType:
+                  namedType: __untyped_deduced_
           - name: env
             type:
               list:
@@ -577,6 +839,37 @@ var schemaYAML = typed.YAMLObject(`types:
                           elementType:
                             namedType: __untyped_deduced_
                           elementRelationship: separable
+          - name: service
+            type:
+              map:
+                fields:
+                - name: spec
+                  type:
+                    map:
+                      fields:
+                      - name: ports
+                        type:
+                          list:
+                            elementType:
+                              map:
+                                fields:
+                                - name: port
+                                  type:
+                                    scalar: numeric
+                                - name: protocol
+                                  type:
+                                    scalar: string
+                                  default: TCP
+                                elementType:
+                                  namedType: __untyped_deduced_
+                            elementRelationship: associative
+                            keys:
+                            - port
+                            - protocol
+                      elementType:
+                        namedType: __untyped_deduced_
+                elementType:
+                  namedType: __untyped_deduced_
           - name: startupProbe
             type:
               map:

@@ -4,6 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Application describes a program that runs as a Deployment and, if asked, is reached through a Service. Both carry
@@ -47,6 +48,7 @@ type ApplicationList struct {
 // whoever else sets it there keeps it.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.expose) || has(self.port)",message="spec.expose needs spec.port: set the port that the Service shall expose, or remove spec.expose"
+// +kubebuilder:validation:XValidation:rule="!has(self.service) || has(self.expose)",message="spec.service needs spec.expose: without it there is no Service; set spec.expose, or remove spec.service"
 type ApplicationSpec struct {
 	// image is the container image of the main container, which is called "app".
 	// +required
@@ -153,6 +155,44 @@ type ApplicationSpec struct {
 	// paused keeps the operator from writing to the children. Status is still reported.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
+
+	// deployment is a partial Deployment: any of its fields that the other fields of the spec do not offer. It is merged
+	// over what they ask for as Server-Side Apply merges, lists by their keys, and only what it names is owned. The main
+	// container is called "app". For example:
+	//
+	//   deployment:
+	//     spec:
+	//       strategy: {type: Recreate}
+	//       template:
+	//         spec:
+	//           containers:
+	//           - name: app
+	//             securityContext: {runAsNonRoot: true}
+	//           - name: proxy
+	//             image: envoy:1.34
+	//
+	// See `kubectl explain deployment` for the fields. Names, owners, selectors and their labels, and the status are the
+	// operator's. A field that another field of the spec sets as well, such as replicas, is an error, as is one that a
+	// Deployment does not have: the condition Synced then says Invalid, and nothing is applied.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Deployment *runtime.RawExtension `json:"deployment,omitempty"`
+
+	// service is a partial Service, merged over the one that expose asks for in the same way. It needs expose. The port of
+	// spec.port is called "app". For example:
+	//
+	//   service:
+	//     metadata:
+	//       annotations: {service.beta.kubernetes.io/aws-load-balancer-scheme: internal}
+	//     spec:
+	//       externalTrafficPolicy: Local
+	//       ports:
+	//       - {name: metrics, port: 9090}
+	//
+	// See `kubectl explain service` for the fields.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Service *runtime.RawExtension `json:"service,omitempty"`
 }
 
 // ExposeType is the type of the Service.

@@ -4,6 +4,7 @@ package v1alpha1
 
 import (
 	v1 "k8s.io/api/core/v1"
+	runtime "k8s.io/apimachinery/pkg/runtime"
 	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	applicationv1alpha1 "mycompany.io/application-operator/apis/application/v1alpha1"
 )
@@ -51,6 +52,38 @@ type ApplicationSpecApplyConfiguration struct {
 	DeletionPolicy *applicationv1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 	// paused keeps the operator from writing to the children. Status is still reported.
 	Paused *bool `json:"paused,omitempty"`
+	// deployment is a partial Deployment: any of its fields that the other fields of the spec do not offer. It is merged
+	// over what they ask for as Server-Side Apply merges, lists by their keys, and only what it names is owned. The main
+	// container is called "app". For example:
+	//
+	// deployment:
+	// spec:
+	// strategy: {type: Recreate}
+	// template:
+	// spec:
+	// containers:
+	// - name: app
+	// securityContext: {runAsNonRoot: true}
+	// - name: proxy
+	// image: envoy:1.34
+	//
+	// See `kubectl explain deployment` for the fields. Names, owners, selectors and their labels, and the status are the
+	// operator's. A field that another field of the spec sets as well, such as replicas, is an error, as is one that a
+	// Deployment does not have: the condition Synced then says Invalid, and nothing is applied.
+	Deployment *runtime.RawExtension `json:"deployment,omitempty"`
+	// service is a partial Service, merged over the one that expose asks for in the same way. It needs expose. The port of
+	// spec.port is called "app". For example:
+	//
+	// service:
+	// metadata:
+	// annotations: {service.beta.kubernetes.io/aws-load-balancer-scheme: internal}
+	// spec:
+	// externalTrafficPolicy: Local
+	// ports:
+	// - {name: metrics, port: 9090}
+	//
+	// See `kubectl explain service` for the fields.
+	Service *runtime.RawExtension `json:"service,omitempty"`
 }
 
 // ApplicationSpecApplyConfiguration constructs a declarative configuration of the ApplicationSpec type for use with
@@ -198,5 +231,21 @@ func (b *ApplicationSpecApplyConfiguration) WithDeletionPolicy(value application
 // If called multiple times, the Paused field is set to the value of the last call.
 func (b *ApplicationSpecApplyConfiguration) WithPaused(value bool) *ApplicationSpecApplyConfiguration {
 	b.Paused = &value
+	return b
+}
+
+// WithDeployment sets the Deployment field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Deployment field is set to the value of the last call.
+func (b *ApplicationSpecApplyConfiguration) WithDeployment(value runtime.RawExtension) *ApplicationSpecApplyConfiguration {
+	b.Deployment = &value
+	return b
+}
+
+// WithService sets the Service field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Service field is set to the value of the last call.
+func (b *ApplicationSpecApplyConfiguration) WithService(value runtime.RawExtension) *ApplicationSpecApplyConfiguration {
+	b.Service = &value
 	return b
 }

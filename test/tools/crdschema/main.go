@@ -6,6 +6,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -39,7 +40,9 @@ func run(file, goPackage string) error {
 		return fmt.Errorf("%s is no CustomResourceDefinition: %w", file, err)
 	}
 	version := goPackage[strings.LastIndex(goPackage, "/")+1:]
-	swagger, err := builder.BuildOpenAPIV2(crd, version, builder.Options{V2: true, StripValueValidation: true})
+	// Not as published in OpenAPI v2, where for kubectl's sake nothing is told below x-kubernetes-preserve-unknown-fields,
+	// but as the API server merges: list keys count there, too.
+	swagger, err := builder.BuildOpenAPIV2(crd, version, builder.Options{StripValueValidation: true})
 	if err != nil {
 		return fmt.Errorf("building the schema of %s: %w", crd.Name, err)
 	}
@@ -51,12 +54,18 @@ func run(file, goPackage string) error {
 	}
 	// applyconfiguration-gen looks a type up by its Go package.
 	swagger.Definitions[util.ToRESTFriendlyName(goPackage+"."+crd.Spec.Names.Kind)] = root
-	return json.NewEncoder(os.Stdout).Encode(&spec.Swagger{SwaggerProps: spec.SwaggerProps{
+	encoded, err := json.Marshal(&spec.Swagger{SwaggerProps: spec.SwaggerProps{
 		Swagger:     "2.0",
 		Info:        &spec.Info{InfoProps: spec.InfoProps{Title: crd.Name, Version: version}},
 		Paths:       &spec.Paths{},
 		Definitions: swagger.Definitions,
 	}})
+	if err != nil {
+		return fmt.Errorf("encoding the schema of %s: %w", crd.Name, err)
+	}
+	// The references are OpenAPI v3's.
+	_, err = os.Stdout.Write(bytes.ReplaceAll(encoded, []byte(`"#/components/schemas/`), []byte(`"#/definitions/`)))
+	return err
 }
 
 // servedName is the name under which the API server publishes the kind: the group reversed, version, kind.
