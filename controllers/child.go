@@ -28,20 +28,19 @@ var (
 )
 
 // syncChild makes one child as app wants it, as far as that needs no force.
-func (r *Reconciler) syncChild(ctx context.Context, app *v1alpha1.Application, child *childKind) *childResult {
+func (r *Reconciler) syncChild(ctx context.Context, app *v1alpha1.Application, child *childKind, wanted *wanted) *childResult {
 	result := &childResult{kind: child.kind, name: app.Name}
-	config, err := child.desired(app)
-	if err != nil {
-		return result.failed(err)
-	}
-	live, err := r.observe(ctx, app, child, config != nil)
+	intent := wanted.intents[child.kind]
+	live, err := r.observe(ctx, app, child, intent != nil)
 	switch {
 	case errors.Is(err, errCacheBehind):
 		return result.deferUntilEvent()
 	case err != nil:
 		result.unseen = true
 		return result.failed(err)
-	case config == nil:
+	case wanted.err != nil:
+		return result.unfounded(app, live, wanted.err)
+	case intent == nil:
 		return r.prune(ctx, app, result, live)
 	}
 	r.watchStranger(app, child, live)
@@ -49,10 +48,6 @@ func (r *Reconciler) syncChild(ctx context.Context, app *v1alpha1.Application, c
 		return result
 	}
 
-	intent, err := ownership.NewIntent(r.childTypes, applier, config)
-	if err != nil {
-		return result.failed(err)
-	}
 	result.intent = intent
 	live, err = r.migrate(ctx, app, child, live)
 	switch {

@@ -10,10 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/applyconfigs/partial"
 )
 
 // failure is a class of errors: what users are told and whether trying again can help.
@@ -48,7 +50,7 @@ func (f failure) reason() string {
 
 // classify tells the class of an error other than a field conflict.
 func classify(err error) failure {
-	if errors.Is(err, ownership.ErrInvalid) {
+	if errors.Is(err, ownership.ErrInvalid) || errors.As(err, new(*partial.InvalidError)) {
 		return failureInvalid
 	}
 	status := apierrors.APIStatus(nil)
@@ -113,6 +115,22 @@ func (c *childResult) failed(err error) *childResult {
 		c.outcome = outcomeRejected
 		c.message = "The API server failed at " + c.describe() + ": " + serverWords(err)
 		c.err = err
+	}
+	return c
+}
+
+// unfounded records that nothing is known to be wanted of a child, since the spec is not valid. Whatever the other child
+// is, neither is touched: nothing of a spec is applied by halves.
+func (c *childResult) unfounded(app *v1alpha1.Application, live client.Object, err error) *childResult {
+	if live != nil && metav1.IsControlledBy(live, app) {
+		c.live = live
+	}
+	c.failed(err)
+	if c.failure == failureInvalid {
+		c.message = err.Error()
+	}
+	if c.kind != deploymentChild.kind {
+		c.err = nil // one of the children returns it
 	}
 	return c
 }

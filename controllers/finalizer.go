@@ -73,7 +73,7 @@ func (r *Reconciler) applyFinalizer(ctx context.Context, app *v1alpha1.Applicati
 	if err != nil {
 		return fmt.Errorf("finalizer of the Application: %w", err)
 	}
-	difference, err := intent.Compare(app)
+	difference, err := intent.Compare(withoutSpec(app))
 	if err != nil {
 		return fmt.Errorf("comparing the finalizer of the Application: %w", err)
 	}

@@ -33,7 +33,8 @@ func TestPrune(t *testing.T) {
 		t.Errorf("status %+v", s.status)
 	}
 	// The cache still shows the Service, as if it had not been deleted.
-	result := r.syncChild(t.Context(), s.cached["Application"].(*v1alpha1.Application), serviceChild)
+	app := s.cached["Application"].(*v1alpha1.Application)
+	result := r.syncChild(t.Context(), app, serviceChild, r.wants.of(r.childTypes, app))
 	if !result.deferred() || len(s.requests) != 3 {
 		t.Errorf("%s on an old cache, and wrote %v", result.outcome, s.requests[3:])
 	}

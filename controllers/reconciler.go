@@ -29,6 +29,7 @@ type Reconciler struct {
 	childTypes     managedfields.TypeConverter
 	statusTypes    managedfields.TypeConverter
 	legacyManagers []string
+	wants          *wants
 	strangers      *strangers
 	writes         *ownWrites
 	conflicts      *conflictGauge
@@ -51,6 +52,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	if !app.DeletionTimestamp.IsZero() {
 		// Whatever were applied to a child now would outlive the Application.
+		r.wants.forget(req.NamespacedName)
 		r.strangers.forget(req.NamespacedName)
 		r.conflicts.forget(req.NamespacedName)
 		return ctrl.Result{}, r.reportFailure(ctx, app, r.finalize(ctx, app))
@@ -62,8 +64,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	case err != nil:
 		return ctrl.Result{}, r.reportFailure(ctx, app, err)
 	}
-	deployment := r.syncChild(ctx, app, deploymentChild)
-	service := r.syncChild(ctx, app, serviceChild)
+	wanted := r.wants.of(r.childTypes, app)
+	deployment := r.syncChild(ctx, app, deploymentChild, wanted)
+	service := r.syncChild(ctx, app, serviceChild, wanted)
 	if deployment.deferred() || service.deferred() {
 		// Too little is known to report anything: either an event will bring the rest, or the error a retry.
 		return ctrl.Result{}, retryError(deployment, service)
@@ -85,6 +88,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 // forget drops what the process remembers of an Application that is gone or going.
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.writes.forget(key)
+	r.wants.forget(key)
 	r.strangers.forget(key)
 	r.conflicts.forget(key)
 	r.announced.forget(key)

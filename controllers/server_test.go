@@ -95,6 +95,7 @@ func newReconciler(t *testing.T) (*Reconciler, *server, *recorder) {
 		Clock:       clocktesting.NewFakePassiveClock(start),
 		childTypes:  applyconfigurations.NewTypeConverter(scheme),
 		statusTypes: applyconfigs.NewTypeConverter(scheme),
+		wants:       newWants(),
 		strangers:   strangers,
 		writes:      newOwnWrites(),
 		conflicts:   newConflictGauge(),

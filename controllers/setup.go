@@ -73,6 +73,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		childTypes:     applyconfigurations.NewTypeConverter(mgr.GetScheme()),
 		statusTypes:    applyconfigs.NewTypeConverter(mgr.GetScheme()),
 		legacyManagers: append([]string{v1alpha1.FieldManager}, options.LegacyFieldManagers...),
+		wants:          newWants(),
 		strangers:      newStrangers(metadataClient),
 		writes:         newOwnWrites(),
 		conflicts:      newConflictGauge(),

@@ -158,10 +158,4 @@ func TestChildKinds(t *testing.T) {
 			t.Errorf("%s: the same object twice", c.kind)
 		}
 	}
-	app := newApp()
-	app.Spec.Expose = ""
-	// A typed nil would be taken for a wish.
-	if config, err := serviceChild.desired(app); config != nil || err != nil {
-		t.Errorf("no Service is wanted: got %v, %v", config, err)
-	}
 }

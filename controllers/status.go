@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -125,7 +126,8 @@ func syncedState(paused bool, results ...*childResult) state {
 	var messages []string
 	for _, result := range results {
 		s, rank := childState(result)
-		if s.message != "" {
+		// What is said of all children need not be said twice.
+		if s.message != "" && !slices.Contains(messages, s.message) {
 			messages = append(messages, s.message)
 		}
 		synced.stalled = synced.stalled || s.stalled

@@ -34,7 +34,7 @@ func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application,
 	if err != nil {
 		return err
 	}
-	difference, err := intent.Compare(app)
+	difference, err := intent.Compare(withoutSpec(app))
 	if err != nil {
 		return fmt.Errorf("comparing the status of the Application: %w", err)
 	}
@@ -69,7 +69,7 @@ func (r *Reconciler) statusIntent(app *v1alpha1.Application, status *v1alpha1.Ap
 	if err != nil {
 		return nil, err
 	}
-	contested, err := contestedStatus(app, intent)
+	contested, err := contestedStatus(withoutSpec(app), intent)
 	if err != nil {
 		return nil, fmt.Errorf("comparing the status of the Application: %w", err)
 	}
@@ -81,7 +81,7 @@ func (r *Reconciler) statusIntent(app *v1alpha1.Application, status *v1alpha1.Ap
 		return nil, err
 	}
 	// The report itself may meet a field that is held.
-	if contested, err = intent.Conflicts(app); err != nil {
+	if contested, err = intent.Conflicts(withoutSpec(app)); err != nil {
 		return nil, fmt.Errorf("comparing the status of the Application: %w", err)
 	}
 	return intent.Without(contested)
@@ -109,6 +109,14 @@ func contestedStatus(app *v1alpha1.Application, intent *ownership.Intent) ([]own
 		})
 	}
 	return ownership.SortConflicts(contested), nil
+}
+
+// withoutSpec returns a shallow copy of app to compare intents with that hold nothing of the spec. Its partial objects
+// would have to be decoded for that.
+func withoutSpec(app *v1alpha1.Application) *v1alpha1.Application {
+	rest := *app
+	rest.Spec = v1alpha1.ApplicationSpec{}
+	return &rest
 }
 
 func (r *Reconciler) newStatusIntent(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus) (*ownership.Intent, error) {

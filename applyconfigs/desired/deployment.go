@@ -8,8 +8,8 @@ import (
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 )
 
-// Deployment returns the Deployment that app wants. The Application must come from the API server: its UID goes into
-// the owner reference.
+// Deployment returns the Deployment that app wants, but for what spec.deployment adds: see ForApplication. The
+// Application must come from the API server: its UID goes into the owner reference.
 //
 // An error means that a part of the spec has no JSON form, which no object that the API server accepted can cause.
 func Deployment(app *v1alpha1.Application) (*appsv1ac.DeploymentApplyConfiguration, error) {

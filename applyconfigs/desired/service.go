@@ -8,7 +8,7 @@ import (
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 )
 
-// Service returns the Service that app wants, or nil if it wants none.
+// Service returns the Service that app wants, but for what spec.service adds, or nil if it wants none.
 func Service(app *v1alpha1.Application) *corev1ac.ServiceApplyConfiguration {
 	if app.Spec.Expose == "" || app.Spec.Port == nil {
 		return nil

@@ -1,0 +1,123 @@
+package desired
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/partial"
+)
+
+// override is a field of the spec that holds a partial child.
+type override struct {
+	kind partial.Kind
+	// field is the path in the Application.
+	field string
+	// reserved are the fields of the child that the partial object must not hold, nor anything inside them.
+	reserved []reservation
+	// shortField names the field of the spec that sets a field of the child, or nothing.
+	shortField func(fieldpath.Path) string
+	// needs is the field of the spec without which there is no child.
+	needs string
+}
+
+var (
+	deploymentOverride = override{
+		kind: deploymentKind, field: "spec.deployment", reserved: reservedOfDeployment, shortField: shortFieldOfDeployment,
+	}
+	serviceOverride = override{
+		kind: serviceKind, field: "spec.service", reserved: reservedOfService, shortField: shortFieldOfService, needs: "spec.expose",
+	}
+)
+
+// merge merges the partial object in raw over config and returns the result, which is config itself if there is nothing
+// to merge. Nothing is merged by halves: the error is a *partial.InvalidError that names every problem.
+func (o override) merge(types managedfields.TypeConverter, raw *runtime.RawExtension, config any) (any, error) {
+	if raw == nil || len(raw.Raw) == 0 {
+		return config, nil
+	}
+	if config == nil {
+		return nil, &partial.InvalidError{Problems: []partial.Problem{{
+			Path: o.field, Message: fmt.Sprintf("without %s there is no %s: set it, or remove %s", o.needs, o.kind.Kind, o.field),
+		}}}
+	}
+	object, err := partial.Parse(types, o.kind, o.field, raw.Raw)
+	if err != nil || object == nil {
+		return config, err
+	}
+	problems := o.taken(object)
+	overlap, err := object.Overlap(config)
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) == 0 {
+		problems = o.overlapping(overlap)
+	}
+	if len(problems) > 0 {
+		return nil, &partial.InvalidError{Problems: problems}
+	}
+	return object.MergeOver(config)
+}
+
+// taken reports the fields of the object that are reserved.
+func (o override) taken(object *partial.Object) []partial.Problem {
+	var problems []partial.Problem
+	for _, r := range o.reserved {
+		found := false
+		object.Fields().Iterate(func(path fieldpath.Path) {
+			found = found || len(path) >= len(r.path) && path[:len(r.path)].Equals(r.path)
+		})
+		if found {
+			problems = append(problems, partial.Problem{Path: o.field + r.path.String(), Message: r.why + ": remove it"})
+		}
+	}
+	return problems
+}
+
+// overlapping reports the fields of the object that the rest of the spec, or the operator itself, sets as well. Which of
+// two values counts shall not have to be known by heart.
+func (o override) overlapping(fields *fieldpath.Set) []partial.Problem {
+	var problems []partial.Problem
+	fields.Iterate(func(path fieldpath.Path) {
+		problem := partial.Problem{Path: o.field + path.String()}
+		if short := o.shortField(path); short != "" {
+			problem.Message = fmt.Sprintf("%s sets this field as well: keep one of the two", short)
+		} else {
+			problem.Message = "the operator sets this field: remove it"
+		}
+		problems = append(problems, problem)
+	})
+	return problems
+}
+
+var mainContainer = fieldpath.MakePathOrDie("spec", "template", "spec", "containers", fieldpath.KeyByFields("name", v1alpha1.ContainerName))
+
+// shortFieldOfDeployment: the container's fields are called in the spec as they are in the container, but for its ports.
+func shortFieldOfDeployment(path fieldpath.Path) string {
+	switch {
+	case path.Equals(fieldpath.MakePathOrDie("spec", "replicas")):
+		return "spec.replicas"
+	case len(path) <= len(mainContainer) || !path[:len(mainContainer)].Equals(mainContainer):
+		return ""
+	}
+	switch name := *path[len(mainContainer)].FieldName; name {
+	case "ports":
+		return "spec.port"
+	default:
+		return "spec." + name
+	}
+}
+
+func shortFieldOfService(path fieldpath.Path) string {
+	switch {
+	case path.Equals(fieldpath.MakePathOrDie("spec", "type")):
+		return "spec.expose"
+	case len(path) > 2 && path[:2].Equals(fieldpath.MakePathOrDie("spec", "ports")):
+		return "spec.port"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,113 @@
+package partial
+
+import (
+	"maps"
+
+	smdschema "sigs.k8s.io/structured-merge-diff/v6/schema"
+)
+
+// atomicDefaults are the defaults of the API server inside what is atomic: owned, and compared, as a whole. Without them
+// the live value would differ from the wanted one for ever. All other defaults stay out: to own one is to conflict with
+// whoever sets the field later.
+var atomicDefaults = map[string]map[string]any{
+	"io.k8s.api.core.v1.FileKeySelector":               {"optional": false},
+	"io.k8s.api.core.v1.ObjectFieldSelector":           {"apiVersion": "v1"},
+	"io.k8s.api.core.v1.PodCertificateProjection":      {"maxExpirationSeconds": int64(86400)},
+	"io.k8s.api.core.v1.ResourceFieldSelector":         {"divisor": "0"},
+	"io.k8s.api.core.v1.ServiceAccountTokenProjection": {"expirationSeconds": int64(3600)},
+}
+
+// normalizer brings what is atomic to the form in which the API server stores it: without empty values, with quantities
+// in normal form, with its defaults. What is not atomic stays as the user wrote it, explicit nulls and empty values
+// included: each is a field of its own, and owned.
+type normalizer struct {
+	schema *smdschema.Schema
+}
+
+// value returns v in normal form. Stored is what the API server would make of it, or nil if it would drop it.
+func (n normalizer) value(v, stored any, ref smdschema.TypeRef) any {
+	atom, ok := n.schema.Resolve(ref)
+	if !ok {
+		return v
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if atom.Map == nil || len(v) == 0 {
+			return v
+		}
+		stored, _ := stored.(map[string]any)
+		if atom.Map.ElementRelationship == smdschema.Atomic {
+			return n.atomic(v, stored, stored != nil, ref)
+		}
+		normal := make(map[string]any, len(v))
+		for name, child := range v {
+			normal[name] = n.value(child, stored[name], fieldType(atom.Map, name))
+		}
+		return normal
+	case []any:
+		if atom.List == nil || len(v) == 0 {
+			return v
+		}
+		stored, _ := stored.([]any)
+		if atom.List.ElementRelationship == smdschema.Atomic {
+			return n.atomic(v, stored, stored != nil, ref)
+		}
+		if len(stored) != len(v) {
+			return v
+		}
+		normal := make([]any, len(v))
+		for i, child := range v {
+			normal[i] = n.value(child, stored[i], atom.List.ElementType)
+		}
+		return normal
+	default:
+		return v
+	}
+}
+
+func (n normalizer) atomic(v, stored any, isStored bool, ref smdschema.TypeRef) any {
+	if !isStored {
+		return v
+	}
+	return n.complete(stored, ref)
+}
+
+// complete adds the defaults of everything inside v.
+func (n normalizer) complete(v any, ref smdschema.TypeRef) any {
+	atom, ok := n.schema.Resolve(ref)
+	if !ok {
+		return v
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if atom.Map == nil {
+			return v
+		}
+		whole := make(map[string]any, len(v))
+		if ref.NamedType != nil {
+			maps.Copy(whole, atomicDefaults[*ref.NamedType])
+		}
+		for name, child := range v {
+			whole[name] = n.complete(child, fieldType(atom.Map, name))
+		}
+		return whole
+	case []any:
+		if atom.List == nil {
+			return v
+		}
+		whole := make([]any, len(v))
+		for i, child := range v {
+			whole[i] = n.complete(child, atom.List.ElementType)
+		}
+		return whole
+	default:
+		return v
+	}
+}
+
+func fieldType(t *smdschema.Map, name string) smdschema.TypeRef {
+	if field, declared := t.FindField(name); declared {
+		return field.Type
+	}
+	return t.ElementType
+}
