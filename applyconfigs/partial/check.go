@@ -39,7 +39,7 @@ func (c *checker) report(path fieldpath.Path, format string, args ...any) {
 
 func (c *checker) value(path fieldpath.Path, v any, ref smdschema.TypeRef) {
 	if v == nil {
-		return // an apply may hold an explicit null anywhere but in a list
+		return // as if it were not there
 	}
 	atom, ok := c.schema.Resolve(ref)
 	if !ok {

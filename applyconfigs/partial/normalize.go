@@ -17,14 +17,22 @@ var atomicDefaults = map[string]map[string]any{
 	"io.k8s.api.core.v1.ServiceAccountTokenProjection": {"expirationSeconds": int64(3600)},
 }
 
-// normalizer brings what is atomic to the form in which the API server stores it: without empty values, with quantities
-// in normal form, with its defaults. What is not atomic stays as the user wrote it, explicit nulls and empty values
-// included: each is a field of its own, and owned.
+// normalizer brings a partial object to the form in which it can be compared with a live one.
+//
+// What is atomic gets the form in which the API server stores it: without empty values, with quantities in normal form,
+// with its defaults. All else stays as the user wrote it, empty maps and lists included: they are values like others, and
+// owned.
+//
+// A null goes, with the object that held nothing else. To an apply, a null is a field that is owned and has no value, so
+// that the API server gives it the default. Without the null it gets the default as well, unless somebody else wants
+// another value. As the live object does not tell a value that was defaulted from one that was applied, an owned null
+// could not be told from a value that is still to be removed.
 type normalizer struct {
 	schema *smdschema.Schema
 }
 
-// value returns v in normal form. Stored is what the API server would make of it, or nil if it would drop it.
+// value returns v in normal form, or nil for nothing. Stored is what the API server would make of it, or nil if it would
+// drop it.
 func (n normalizer) value(v, stored any, ref smdschema.TypeRef) any {
 	atom, ok := n.schema.Resolve(ref)
 	if !ok {
@@ -41,7 +49,12 @@ func (n normalizer) value(v, stored any, ref smdschema.TypeRef) any {
 		}
 		normal := make(map[string]any, len(v))
 		for name, child := range v {
-			normal[name] = n.value(child, stored[name], fieldType(atom.Map, name))
+			if child = n.value(child, stored[name], fieldType(atom.Map, name)); child != nil {
+				normal[name] = child
+			}
+		}
+		if len(normal) == 0 {
+			return nil
 		}
 		return normal
 	case []any:

@@ -55,7 +55,9 @@ func Parse(types managedfields.TypeConverter, kind Kind, root string, raw []byte
 	if err != nil {
 		return nil, err
 	}
-	content = normalizer{schema: empty.Schema()}.value(fields, stored, empty.TypeRef())
+	if content = (normalizer{schema: empty.Schema()}).value(fields, stored, empty.TypeRef()); content == nil {
+		return nil, nil
+	}
 
 	config, err := typed.AsTyped(value.NewValueInterface(content), empty.Schema(), empty.TypeRef())
 	if err != nil {
