@@ -127,7 +127,7 @@ func (c *childResult) unfounded(app *v1alpha1.Application, live client.Object, e
 	}
 	c.failed(err)
 	if c.failure == failureInvalid {
-		c.message = err.Error()
+		c.message = "The spec is invalid, and nothing of it is applied: " + err.Error()
 	}
 	if c.kind != deploymentChild.kind {
 		c.err = nil // one of the children returns it

@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"errors"
-	"fmt"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -13,9 +11,6 @@ import (
 	"mycompany.io/application-operator/applyconfigs/desired"
 	"mycompany.io/application-operator/applyconfigs/ownership"
 )
-
-// errInvalidPartial says that spec.deployment or spec.service cannot be merged: only a change of the spec helps.
-var errInvalidPartial = errors.New("the spec is invalid, and nothing of it is applied")
 
 // wanted is what one generation of an Application wants of its children.
 type wanted struct {
@@ -66,7 +61,7 @@ func (w *wants) forget(app client.ObjectKey) {
 func buildIntents(childTypes managedfields.TypeConverter, app *v1alpha1.Application) (map[string]*ownership.Intent, error) {
 	children, err := desired.ForApplication(childTypes, app)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errInvalidPartial, err)
+		return nil, err
 	}
 	intents := map[string]*ownership.Intent{}
 	for kind, config := range map[string]any{deploymentChild.kind: children.Deployment, serviceChild.kind: children.Service} {

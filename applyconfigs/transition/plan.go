@@ -99,9 +99,14 @@ func (w *world) steps(plan *Plan, intent *ownership.Intent, obstacles []obstacle
 	if err != nil {
 		return fmt.Errorf("planning the removal of leftovers: %w", err)
 	}
+	twins, err := w.claimTwins(intent)
+	if err != nil {
+		return fmt.Errorf("planning the removal of copies: %w", err)
+	}
 
 	plan.Steps = append(plan.Steps, before...)
 	plan.Steps = append(plan.Steps, leftovers...)
+	plan.Steps = append(plan.Steps, twins...)
 	if !plan.Difference.Empty() {
 		plan.Steps = append(plan.Steps, intent)
 	}

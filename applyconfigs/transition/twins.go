@@ -1,0 +1,53 @@
+package transition
+
+import (
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"mycompany.io/application-operator/applyconfigs/ownership"
+)
+
+// twins are two names of one field: the API server copies the one that is set to the other, and nobody owns the copy.
+// An apply that lets go of the field removes it, and the API server brings it back from the copy.
+type twins struct {
+	kind  string
+	names [2]fieldpath.Path
+}
+
+var twinFields = []twins{{
+	kind: "Deployment",
+	names: [2]fieldpath.Path{
+		fieldpath.MakePathOrDie("spec", "template", "spec", "serviceAccountName"),
+		fieldpath.MakePathOrDie("spec", "template", "spec", "serviceAccount"),
+	},
+}}
+
+// claimTwins returns the step that makes the operator the owner of both names of a field that the intent lets go of, at
+// their live values. The intent, applied next, drops both. If somebody else owns one of them, the field stays anyway.
+func (w *world) claimTwins(intent *ownership.Intent) ([]*ownership.Intent, error) {
+	claim := fieldpath.NewSet()
+	for _, t := range twinFields {
+		if t.kind != w.identity.GetKind() {
+			continue
+		}
+		owned, free := 0, true
+		for _, name := range t.names {
+			_, exists := w.value(name)
+			free = free && exists && !intent.Fields().Has(name) && !w.shared(name)
+			if w.owns(w.self, name) {
+				owned++
+			}
+		}
+		if owned == 1 && free {
+			claim.Insert(t.names[0])
+			claim.Insert(t.names[1])
+		}
+	}
+	if claim.Empty() {
+		return nil, nil
+	}
+	step, err := intent.WithLive(w.live, claim)
+	if err != nil {
+		return nil, err
+	}
+	return []*ownership.Intent{step}, nil
+}
