@@ -19,7 +19,7 @@ import (
 
 // What is claimed here is about errors and about which requests are sent, never about ownership: that takes a server.
 
-func expectRequests(t *testing.T, s *server, want ...string) {
+func expectRequests(t testing.TB, s *server, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, s.requests); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)

@@ -41,7 +41,7 @@ type server struct {
 }
 
 // newReconciler returns a reconciler on a server that holds an Application which is new.
-func newReconciler(t *testing.T) (*Reconciler, *server, *recorder) {
+func newReconciler(t testing.TB) (*Reconciler, *server, *recorder) {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, metav1.AddMetaToScheme} {
@@ -153,7 +153,7 @@ func (s *server) asked(request string) bool { return slices.Contains(s.requests,
 
 func kindOf(object client.Object) string { return reflect.TypeOf(object).Elem().Name() }
 
-func applied(t *testing.T, config runtime.ApplyConfiguration) *unstructured.Unstructured {
+func applied(t testing.TB, config runtime.ApplyConfiguration) *unstructured.Unstructured {
 	t.Helper()
 	content, ok := config.(runtime.Unstructured)
 	if !ok {
@@ -162,7 +162,7 @@ func applied(t *testing.T, config runtime.ApplyConfiguration) *unstructured.Unst
 	return &unstructured.Unstructured{Object: content.UnstructuredContent()}
 }
 
-func reconcileWeb(t *testing.T, r *Reconciler) error {
+func reconcileWeb(t testing.TB, r *Reconciler) error {
 	t.Helper()
 	result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: webKey})
 	if result != (ctrl.Result{}) {

@@ -143,12 +143,8 @@ func (c *checker) scalar(path fieldpath.Path, v any, ref smdschema.TypeRef, t sm
 	_, isInt := v.(int64)
 	switch {
 	case ref.NamedType != nil && *ref.NamedType == quantityType:
-		if !isBool && !isQuantity(v) {
+		if !isQuantity(v) {
 			c.report(path, "it must be a quantity, such as 500m or 1Gi")
-			return
-		}
-		if isBool {
-			c.report(path, "it must be a quantity, such as 500m or 1Gi, not %s", nameValue(v))
 		}
 	case ref.NamedType != nil && *ref.NamedType == intOrStringType:
 		if !isString && !isInt {
