@@ -82,7 +82,7 @@ func ValidatePartials(types managedfields.TypeConverter, app *v1alpha1.Applicati
 	}
 	problems := make([]error, 0, len(invalid.Problems))
 	for _, problem := range invalid.Problems {
-		problems = append(problems, problem)
+		problems = append(problems, errors.New(problem.String()))
 	}
 	return problems
 }

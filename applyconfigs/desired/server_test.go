@@ -65,7 +65,7 @@ func TestPartialsAgainstServer(t *testing.T) {
 
 func checkMerge(t *testing.T, objects dynamic.ResourceInterface, kind string, app *v1alpha1.Application, manifest string) {
 	t.Helper()
-	app.Name = fmt.Sprintf("web-%d", rand.Int64()) //nolint:gosec // any name
+	app.Name = fmt.Sprintf("web-%d", rand.Int64())
 	raw, err := yaml.YAMLToJSON([]byte(manifest))
 	if err != nil {
 		t.Fatal(err)

@@ -67,7 +67,7 @@ func (c *checker) value(path fieldpath.Path, v any, ref smdschema.TypeRef) {
 
 func (c *checker) fields(path fieldpath.Path, content map[string]any, t *smdschema.Map) {
 	for _, name := range slices.Sorted(maps.Keys(content)) {
-		at := append(path, fieldpath.FieldNameElement(name)) //nolint:gocritic // never kept
+		at := child(path, fieldpath.FieldNameElement(name))
 		if field, declared := t.FindField(name); declared {
 			c.value(at, content[name], field.Type)
 			continue
@@ -87,17 +87,17 @@ func (c *checker) items(path fieldpath.Path, content []any, t *smdschema.List) {
 		element := fieldpath.IndexElement(i)
 		switch {
 		case item == nil:
-			c.report(append(path, element), "a list entry must not be null: remove it")
+			c.report(child(path, element), "a list entry must not be null: remove it")
 			continue
 		case t.ElementRelationship == smdschema.Associative && len(t.Keys) > 0:
 			var ok bool
-			if element, ok = c.key(append(path, element), item, t); !ok {
+			if element, ok = c.key(child(path, element), item, t); !ok {
 				continue
 			}
 		case t.ElementRelationship == smdschema.Associative:
 			element = fieldpath.ValueElement(value.NewValueInterface(item))
 		}
-		at := append(path, element)
+		at := child(path, element)
 		if seen.Has(fieldpath.Path{element}) {
 			c.report(at, "there are two such entries, and lists like this one tell their entries apart by %s: remove one", nameKeys(t))
 			continue
@@ -127,7 +127,7 @@ func (c *checker) key(path fieldpath.Path, item any, t *smdschema.List) (fieldpa
 			c.report(path, "%s is missing, by which this list tells its entries apart", name)
 			return fieldpath.PathElement{}, false
 		case map[string]any, []any:
-			c.value(append(path, fieldpath.FieldNameElement(name)), key, field.Type)
+			c.value(child(path, fieldpath.FieldNameElement(name)), key, field.Type)
 			return fieldpath.PathElement{}, false
 		}
 		keys = append(keys, value.Field{Name: name, Value: value.NewValueInterface(key)})
@@ -159,6 +159,10 @@ func (c *checker) scalar(path fieldpath.Path, v any, ref smdschema.TypeRef, t sm
 	case t == smdschema.Numeric && isFloat && number != math.Trunc(number):
 		c.report(path, "it must be a whole number")
 	}
+}
+
+func child(path fieldpath.Path, element fieldpath.PathElement) fieldpath.Path {
+	return append(path[:len(path):len(path)], element)
 }
 
 func isQuantity(v any) bool {

@@ -74,7 +74,7 @@ func TestProblems(t *testing.T) {
 			}
 			var problems []string
 			for _, problem := range invalid.Problems {
-				problems = append(problems, problem.Error())
+				problems = append(problems, problem.String())
 			}
 			if diff := cmp.Diff(c.problems, problems); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)

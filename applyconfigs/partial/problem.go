@@ -16,7 +16,7 @@ type Problem struct {
 	Message string
 }
 
-func (p Problem) Error() string { return p.Path + ": " + p.Message }
+func (p Problem) String() string { return p.Path + ": " + p.Message }
 
 // InvalidError says that a partial object cannot be a part of its kind, however often it is tried.
 type InvalidError struct {
@@ -31,7 +31,7 @@ func (e *InvalidError) Error() string {
 			parts = append(parts, fmt.Sprintf("and %d more", len(e.Problems)-i))
 			break
 		}
-		parts = append(parts, problem.Error())
+		parts = append(parts, problem.String())
 	}
 	return strings.Join(parts, "; ")
 }

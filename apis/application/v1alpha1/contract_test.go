@@ -112,7 +112,7 @@ func TestJSONNames(t *testing.T) {
 		of   reflect.Type
 		want string
 	}{
-		{reflect.TypeFor[v1alpha1.ApplicationSpec](), "image imagePullPolicy command args env envFrom resources livenessProbe readinessProbe startupProbe replicas port expose conflictPolicy deletionPolicy paused"},
+		{reflect.TypeFor[v1alpha1.ApplicationSpec](), "image imagePullPolicy command args env envFrom resources livenessProbe readinessProbe startupProbe replicas port expose conflictPolicy deletionPolicy paused deployment service"},
 		{reflect.TypeFor[v1alpha1.ApplicationStatus](), "observedGeneration phase message selector deploymentStatus serviceStatus conditions conflicts"},
 		{reflect.TypeFor[v1alpha1.FieldConflict](), "kind name field manager operation subresource apiVersion"},
 	} {
