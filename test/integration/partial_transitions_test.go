@@ -89,9 +89,9 @@ var _ = Describe("FR-20: one of several fields of which there can be one", func(
 		expectNoFailures()
 	})
 
-	It("gives way to another: the source of a volume", func(ctx SpecContext) {
+	It("gives way to another: the source of a volume, though it was the API server's default", func(ctx SpecContext) {
 		for _, source := range []string{
-			", configMap: {name: c}", ", secret: {secretName: s}", ", emptyDir: {}", ", persistentVolumeClaim: {claimName: data}",
+			"", ", configMap: {name: c}", "", ", secret: {secretName: s}", ", emptyDir: {}", ", persistentVolumeClaim: {claimName: data}",
 			", hostPath: {path: /data}", ", projected: {sources: [{serviceAccountToken: {path: token}}]}",
 			", downwardAPI: {items: [{path: a, fieldRef: {fieldPath: metadata.name}}]}", ", emptyDir: {medium: Memory}", ", nfs: {server: a, path: /}",
 		} {
