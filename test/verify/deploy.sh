@@ -1,15 +1,17 @@
 #!/bin/sh
-# Checks that kustomize builds every folder of deploy without a warning.
+# Checks that kustomize builds every folder of deploy without a warning; components, which only add to others, on top of
+# the default.
 set -eu
 cd "$(dirname "$0")/../.."
 
-output=$(mktemp -d)
+# Inside of the repository: kustomize takes relative paths only.
+mkdir -p bin
+output=$(mktemp -d bin/deploy.XXXXXX)
 trap 'rm -rf "$output"' EXIT
 trap 'exit 1' HUP INT TERM
 
-for folder in $(find deploy -name kustomization.yaml -exec dirname {} \; | sort); do
-	echo "deploy: $folder"
-	bin/tools/kustomize build "$folder" >"$output/objects" 2>"$output/warnings" || {
+build() {
+	bin/tools/kustomize build "$1" >"$output/objects" 2>"$output/warnings" || {
 		cat "$output/warnings" >&2
 		exit 1
 	}
@@ -18,7 +20,20 @@ for folder in $(find deploy -name kustomization.yaml -exec dirname {} \; | sort)
 		exit 1
 	}
 	[ -s "$output/objects" ] || {
-		echo "deploy: $folder is empty" >&2
+		echo "deploy: $1 is empty" >&2
 		exit 1
 	}
+}
+
+for folder in $(find deploy -name kustomization.yaml -exec dirname {} \; | sort); do
+	echo "deploy: $folder"
+	grep -q '^kind: Component$' "$folder/kustomization.yaml" || {
+		build "$folder"
+		continue
+	}
+	cat >"$output/kustomization.yaml" <<-END
+		resources: [../../deploy/default]
+		components: [../../$folder]
+	END
+	build "$output"
 done
