@@ -42,3 +42,13 @@ func (e *Environment) OperatorFailure() error {
 
 // OperatorNamespace is where the operator's service account lives.
 const OperatorNamespace = operatorNamespace
+
+// StartOperatorAs starts one more process of the operator under another identity, and waits until it is ready. The caller
+// stops it; the end of the cluster does so at the latest.
+func (e *Environment) StartOperatorAs(ctx context.Context, user string, flags ...string) (*cluster.Process, error) {
+	kubeconfig, err := e.KubeconfigFor(user)
+	if err != nil {
+		return nil, err
+	}
+	return e.launch(ctx, kubeconfig, flags...)
+}

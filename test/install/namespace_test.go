@@ -1,0 +1,59 @@
+package install
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var _ = Describe("The operator of a single namespace", Ordered, func() {
+	const namespace = "shop"
+	account := "system:serviceaccount:" + namespace + ":application-operator"
+	folder := func() string { return overlay("namespace: "+namespace, "single-namespace") }
+
+	BeforeAll(func(ctx SpecContext) {
+		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
+		install(ctx, folder())
+	})
+
+	It("is installed into a namespace that stays as it is, and has no rights outside of it", func(ctx SpecContext) {
+		shop := &corev1.Namespace{}
+		Expect(env.Client.Get(ctx, client.ObjectKey{Name: namespace}, shop)).To(Succeed())
+		Expect(shop.Labels).To(HaveLen(1), "its name, as the API server labels each: %v", shop.Labels)
+
+		bindings := &rbacv1.ClusterRoleBindingList{}
+		Expect(env.Client.List(ctx, bindings)).To(Succeed())
+		for _, binding := range bindings.Items {
+			Expect(binding.Subjects).NotTo(ContainElement(HaveField("Namespace", namespace)), binding.Name)
+		}
+	})
+
+	It("does all its work there, and nothing elsewhere", func(ctx SpecContext) {
+		elsewhere, err := env.CreateNamespace(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		begin, err := env.Audit().Mark()
+		Expect(err).NotTo(HaveOccurred())
+		operator, err := env.StartOperatorAs(ctx, account, "--watch-namespaces="+namespace, "--leader-elect", "--leader-election-namespace="+namespace)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(operator.Stop)
+
+		for _, name := range []string{elsewhere, namespace} {
+			Expect(env.ApplyYAML(ctx, "user", name, `{apiVersion: application.mycompany.io/v1alpha1, kind: Application,
+				metadata: {name: web}, spec: {image: registry.example/web:1, port: 8080, expose: ClusterIP}}`)).To(Succeed())
+		}
+		for _, child := range []client.Object{&appsv1.Deployment{}, &corev1.Service{}} {
+			Eventually(func(ctx context.Context) error {
+				return env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "web"}, child)
+			}).WithContext(ctx).Should(Succeed())
+			Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: elsewhere, Name: "web"}, child)).To(MatchError(ContainSubstring("not found")))
+		}
+		Expect(operator.Stop()).To(Succeed())
+		Expect(env.Denied(account, begin)).To(BeEmpty())
+	})
+})
