@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -61,7 +62,7 @@ func (s *story) step(name string, want ...string) {
 		recorder := &recorder{t: s.t}
 		status := deriveStatus(s.app, s.deployment, s.service, start)
 		// A process that has just started knows only what the live status says.
-		(&Reconciler{Recorder: recorder, announced: newAnnouncements()}).announceTransitions(s.app, &status)
+		(&Reconciler{Recorder: recorder, announced: newAnnouncements()}).announceTransitions(s.t.Context(), s.app, &status)
 		s.app.Status = asStored(s.t, status)
 		if diff := cmp.Diff(want, recorder.events); diff != "" {
 			s.t.Errorf("%s: Events (-want +got):\n%s", name, diff)
@@ -151,13 +152,13 @@ func TestAnnounceReady(t *testing.T) {
 func TestAnnounceNote(t *testing.T) {
 	for _, message := range []string{strings.Repeat("ä", 1000), "odd" + strings.Repeat("ä", 1000), strings.Repeat("100%s ", 400)} {
 		recorder := &recorder{t: t}
-		(&Reconciler{Recorder: recorder}).announce(newApp(), &v1alpha1.ApplicationStatus{}, "Warning", "Invalid", message)
+		(&Reconciler{Recorder: recorder}).announce(t.Context(), newApp(), &v1alpha1.ApplicationStatus{}, "Warning", &metav1.Condition{Reason: "Invalid", Message: message})
 		if note := recorder.notes[0]; len(note) > 1024 || len(note) < 1020 || !utf8.ValidString(note) {
 			t.Errorf("a note of %d bytes: %.40q…", len(note), note)
 		}
 	}
 	recorder := &recorder{t: t}
-	(&Reconciler{Recorder: recorder}).announce(newApp(), &v1alpha1.ApplicationStatus{}, "Warning", "Invalid", "at 100%s")
+	(&Reconciler{Recorder: recorder}).announce(t.Context(), newApp(), &v1alpha1.ApplicationStatus{}, "Warning", &metav1.Condition{Reason: "Invalid", Message: "at 100%s"})
 	if recorder.notes[0] != "at 100%s" {
 		t.Errorf("note %q", recorder.notes[0])
 	}
@@ -171,7 +172,7 @@ func TestAnnounceOnce(t *testing.T) {
 	s.conflicts("kubectl")
 	for range 3 {
 		status := deriveStatus(s.app, s.deployment, s.service, start)
-		r.announceTransitions(s.app, &status) // s.app stays as it is
+		r.announceTransitions(t.Context(), s.app, &status) // s.app stays as it is
 	}
 	if len(recorder.events) != 1 {
 		t.Errorf("Events: %v, want one", recorder.events)

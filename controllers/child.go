@@ -70,15 +70,12 @@ func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, 
 	result.conflicts = plan.Conflicts
 	switch {
 	case len(plan.Steps) == 0 && !plan.Blocked:
-		result.outcome = outcomeUnchanged
-		return result
+		return r.elide(ctx, result, outcomeUnchanged)
 	case app.Spec.Paused:
-		result.outcome = outcomePaused
-		return result
+		return r.elide(ctx, result, outcomePaused)
 	case plan.Blocked:
 		// Known beforehand: no request is sent that must fail.
-		result.outcome = outcomeConflict
-		return result
+		return r.elide(ctx, result, outcomeConflict)
 	}
 
 	previous := result.live
@@ -96,7 +93,15 @@ func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, 
 		result.outcome, result.conflicts = outcomeConflict, ownership.SortConflicts(append(raced, result.conflicts...))
 		return result
 	}
-	result.applied(ctx, previous, plan)
+	result.applied(previous)
+	r.reportApplied(ctx, app, result, plan)
+	return result
+}
+
+// elide records why no apply is sent.
+func (r *Reconciler) elide(ctx context.Context, result *childResult, why outcome) *childResult {
+	result.outcome = why
+	r.reportElided(ctx, result.kind, why)
 	return result
 }
 
@@ -176,7 +181,8 @@ func (r *Reconciler) prune(ctx context.Context, app *v1alpha1.Application, resul
 	}
 	r.writes.recordDelete(client.ObjectKeyFromObject(app), result.kind, uid)
 	result.outcome = outcomeDeleted
-	log.FromContext(ctx).Info("Deleted", "child", result.kind, "outcome", result.outcome)
+	r.metrics.deletions.WithLabelValues(result.kind).Inc()
+	log.FromContext(ctx).Info("Pruned", keyChild, result.kind, keyOutcome, result.outcome)
 	return result
 }
 
@@ -194,7 +200,9 @@ func (r *Reconciler) apply(ctx context.Context, app *v1alpha1.Application, child
 		config.SetUID(live.GetUID())
 	}
 	// The client overwrites config with the answer.
-	if err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(config), client.FieldOwner(intent.Manager().Name)); err != nil {
+	err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(config), client.FieldOwner(intent.Manager().Name))
+	r.metrics.applies.WithLabelValues(child.kind, string(applyOutcome(live, config, err))).Inc()
+	if err != nil {
 		return nil, err
 	}
 	answer := child.new()

@@ -84,6 +84,7 @@ func (r *Reconciler) applyFinalizer(ctx context.Context, app *v1alpha1.Applicati
 	object := intent.Object()
 	object.SetUID(app.UID)
 	err = r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(v1alpha1.FieldManagerFinalizer))
+	r.metrics.applies.WithLabelValues(v1alpha1.Kind, string(applyOutcome(app, object, err))).Inc()
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		// The uid is of an Application that is gone; whichever is there now, its own event follows.
 		return errApplicationGone
@@ -93,7 +94,7 @@ func (r *Reconciler) applyFinalizer(ctx context.Context, app *v1alpha1.Applicati
 	}
 	r.writes.recordApply(client.ObjectKeyFromObject(app), v1alpha1.Kind, object)
 	app.ResourceVersion, app.Finalizers = object.GetResourceVersion(), object.GetFinalizers()
-	log.FromContext(ctx).Info("Applied", "finalizer", wanted)
+	log.FromContext(ctx).Info("Applied", keyChild, v1alpha1.Kind, keyOutcome, outcomeConfigured, "finalizer", wanted)
 	return nil
 }
 

@@ -38,7 +38,8 @@ func (r *Reconciler) migrate(ctx context.Context, app *v1alpha1.Application, chi
 	if err := r.patchRecord(ctx, app, child, migrated, patch); err != nil {
 		return nil, err
 	}
-	log.FromContext(ctx).Info("Folded the field managers of an older operator", "child", child.kind, "managers", sets.List(names))
+	r.metrics.migrations.WithLabelValues(child.kind).Inc()
+	log.FromContext(ctx).Info("Folded the field managers of an older operator", keyChild, child.kind, keyOutcome, outcomeMigrated, keyManagers, sets.List(names))
 	return migrated, nil
 }
 

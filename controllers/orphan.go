@@ -40,7 +40,7 @@ func (r *Reconciler) orphan(ctx context.Context, app *v1alpha1.Application, chil
 	if err := r.patchRecord(ctx, app, child, live, patch); err != nil {
 		return err
 	}
-	log.FromContext(ctx).Info("Orphaned", "child", child.kind)
+	log.FromContext(ctx).Info("Let go", keyChild, child.kind, keyOutcome, outcomeOrphaned)
 	return nil
 }
 

@@ -1,39 +1,11 @@
 package controllers
 
 import (
-	"context"
 	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"mycompany.io/application-operator/applyconfigs/ownership"
-	"mycompany.io/application-operator/applyconfigs/transition"
-)
-
-// outcome is what a reconcile came to for one child. Logs and Events use the same words.
-type outcome string
-
-const (
-	// The child is as wanted.
-
-	outcomeCreated    outcome = "Created"
-	outcomeConfigured outcome = "Configured"
-	outcomeUnchanged  outcome = "Unchanged"
-	outcomeDeleted    outcome = "Deleted"
-	outcomeUnwanted   outcome = "Unwanted" // no child is wanted, and there is none
-
-	// The child is not as wanted, for a reason that users have to know.
-
-	outcomePaused      outcome = "Paused"
-	outcomeConflict    outcome = "Conflict"
-	outcomeRefused     outcome = "Refused"     // the name is taken by an object that this Application does not control
-	outcomeTerminating outcome = "Terminating" // the child or its namespace is being deleted
-	outcomeRejected    outcome = "Rejected"    // the API server said no; failure says how
-
-	// Nothing can be said yet.
-
-	outcomeDeferred outcome = "Deferred"
 )
 
 // childResult is what a reconcile came to for one child.
@@ -88,20 +60,9 @@ func (c *childResult) deferUntilEvent() *childResult {
 	return c
 }
 
-// applied records, and logs, what the steps of a plan made of the child that was there before.
-func (c *childResult) applied(ctx context.Context, previous client.Object, plan *transition.Plan) {
-	logger := log.FromContext(ctx).WithValues("child", c.kind)
-	switch {
-	case previous == nil:
-		c.outcome = outcomeCreated
-		logger.Info("Applied", "outcome", c.outcome)
-	case previous.GetResourceVersion() == c.live.GetResourceVersion():
-		c.outcome = outcomeUnchanged
-		logger.V(1).Info("Applied", "outcome", c.outcome, "difference", plan.Difference.String())
-	default:
-		c.outcome = outcomeConfigured
-		logger.Info("Applied", "outcome", c.outcome, "difference", plan.Difference.String())
-	}
+// applied records what the steps of a plan made of the child that was there before.
+func (c *childResult) applied(previous client.Object) {
+	c.outcome = applyOutcome(previous, c.live, nil)
 }
 
 // describe names the child in messages.

@@ -32,7 +32,7 @@ type Reconciler struct {
 	wants          *wants
 	strangers      *strangers
 	writes         *ownWrites
-	conflicts      *conflictGauge
+	metrics        *instruments
 	announced      *announcements
 }
 
@@ -54,7 +54,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		// Whatever were applied to a child now would outlive the Application.
 		r.wants.forget(req.NamespacedName)
 		r.strangers.forget(req.NamespacedName)
-		r.conflicts.forget(req.NamespacedName)
+		r.metrics.conflicts.forget(req.NamespacedName)
 		return ctrl.Result{}, r.reportFailure(ctx, app, r.finalize(ctx, app))
 	}
 
@@ -74,14 +74,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 
 	status := deriveStatus(app, deployment, service, r.Clock.Now())
 	// What of the status itself is contested is known only then.
-	defer func() { r.conflicts.observe(req.NamespacedName, status.Conflicts) }()
+	defer func() { r.metrics.conflicts.observe(req.NamespacedName, status.Conflicts) }()
 	switch err := r.applyStatus(ctx, app, &status); {
 	case errors.Is(err, errCacheBehind):
 		return ctrl.Result{}, nil
 	case err != nil:
 		return ctrl.Result{}, err
 	}
-	r.announceTransitions(app, &status)
+	r.metrics.latency.observe(app, &status, r.Clock.Now())
+	r.announceTransitions(ctx, app, &status)
 	return ctrl.Result{}, retryError(deployment, service)
 }
 
@@ -90,6 +91,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.writes.forget(key)
 	r.wants.forget(key)
 	r.strangers.forget(key)
-	r.conflicts.forget(key)
+	r.metrics.conflicts.forget(key)
+	r.metrics.latency.forget(key)
 	r.announced.forget(key)
 }

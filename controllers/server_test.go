@@ -98,7 +98,7 @@ func newReconciler(t testing.TB) (*Reconciler, *server, *recorder) {
 		wants:       newWants(),
 		strangers:   strangers,
 		writes:      newOwnWrites(),
-		conflicts:   newConflictGauge(),
+		metrics:     newInstruments(),
 		announced:   newAnnouncements(),
 	}, s, recorder
 }

@@ -76,11 +76,13 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		wants:          newWants(),
 		strangers:      newStrangers(metadataClient),
 		writes:         newOwnWrites(),
-		conflicts:      newConflictGauge(),
+		metrics:        newInstruments(),
 		announced:      newAnnouncements(),
 	}
-	if err := metrics.Registry.Register(r.conflicts); err != nil {
-		return fmt.Errorf("registering the metrics: %w", err)
+	for _, collector := range append(r.metrics.collectors(), newApplicationsCollector(mgr.GetClient(), mgr.Elected())) {
+		if err := metrics.Registry.Register(collector); err != nil {
+			return fmt.Errorf("registering the metrics: %w", err)
+		}
 	}
 	if err := mgr.Add(r.strangers); err != nil {
 		return fmt.Errorf("adding the watches of foreign objects: %w", err)

@@ -76,18 +76,7 @@ func identifiers(t *testing.T, folders ...string) []string {
 	t.Helper()
 	var names []string
 	for _, folder := range folders {
-		sources, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil || len(sources) == 0 {
-			t.Fatalf("no source in %s: %v", folder, err)
-		}
-		for _, source := range sources {
-			if strings.HasSuffix(source, "_test.go") {
-				continue
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), source, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, file := range parseSources(t, folder) {
 			ast.Inspect(file, func(node ast.Node) bool {
 				if identifier, ok := node.(*ast.Ident); ok {
 					names = append(names, identifier.Name)
@@ -97,6 +86,27 @@ func identifiers(t *testing.T, folders ...string) []string {
 		}
 	}
 	return names
+}
+
+// parseSources returns the sources of a package by file name, tests left out.
+func parseSources(t *testing.T, folder string) map[string]*ast.File {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no source in %s: %v", folder, err)
+	}
+	sources := map[string]*ast.File{}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources[filepath.Base(path)] = file
+	}
+	return sources
 }
 
 func TestOptions(t *testing.T) {

@@ -39,6 +39,7 @@ func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application,
 		return fmt.Errorf("comparing the status of the Application: %w", err)
 	}
 	if difference.Empty() {
+		r.reportElided(ctx, v1alpha1.Kind, outcomeUnchanged)
 		return nil
 	}
 
@@ -49,6 +50,7 @@ func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application,
 	object.SetResourceVersion(app.ResourceVersion)
 	// The client overwrites object with the answer.
 	err = r.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(v1alpha1.FieldManagerStatus))
+	r.metrics.applies.WithLabelValues(v1alpha1.Kind, string(applyOutcome(app, object, err))).Inc()
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return errCacheBehind
 	}
@@ -57,7 +59,7 @@ func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application,
 	}
 	r.writes.recordApply(client.ObjectKeyFromObject(app), v1alpha1.Kind, object)
 	if contested := statusConflicts(status); contested > 0 {
-		log.FromContext(ctx).Info("Other field managers hold fields of the status", "conflicts", status.Conflicts)
+		log.FromContext(ctx).Info("Other field managers hold fields of the status", keyConflicts, status.Conflicts)
 	}
 	return nil
 }

@@ -40,6 +40,6 @@ func (r *Reconciler) reportFailure(ctx context.Context, app *v1alpha1.Applicatio
 	case applyErr != nil:
 		return errors.Join(err, applyErr)
 	}
-	r.announceTransitions(app, status)
+	r.announceTransitions(ctx, app, status)
 	return err
 }
