@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/tools/leaderelection"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
@@ -21,9 +23,14 @@ import (
 // options are the flags of the command.
 type options struct {
 	metricsAddress string
+	metricsSecure  bool
+	metricsCertDir string
 	probeAddress   string
 	leaderElect    bool
 	leaderElection string
+	leaseDuration  time.Duration
+	renewDeadline  time.Duration
+	retryPeriod    time.Duration
 	apiQPS         float64
 	apiBurst       int
 	namespaces     []string
@@ -38,10 +45,15 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 	flags := flag.NewFlagSet("application-operator", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	ctrlconfig.RegisterFlags(flags)
-	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8080", "Address that serves metrics. \"0\" serves none.")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Address that serves metrics. \"0\" serves none.")
+	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "Serve metrics over TLS, to those whose token the API server knows and who may get the path /metrics. False: to everybody, in clear text.")
+	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "Folder of the files tls.crt and tls.key that metrics are served with; new ones are taken up as they come. Empty: a self-signed certificate.")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Address that serves /healthz and /readyz. \"0\" serves none.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Elect a leader among several replicas; only the leader writes.")
 	flags.StringVar(&o.leaderElection, "leader-election-namespace", "", "Namespace of the leader election Lease. Empty: the namespace of the pod.")
+	flags.DurationVar(&o.leaseDuration, "leader-election-lease-duration", 15*time.Second, "How long a leader that is gone without a word is waited for. Whole seconds.")
+	flags.DurationVar(&o.renewDeadline, "leader-election-renew-deadline", 10*time.Second, "How long the leader goes on, and writes, without a renewal of its Lease. Less than the lease duration.")
+	flags.DurationVar(&o.retryPeriod, "leader-election-retry-period", 450*time.Millisecond, "How often the leader renews its Lease; the others look at it about as often.")
 	flags.IntVar(&o.controller.MaxConcurrentReconciles, "max-concurrent-reconciles", 4, "How many Applications are reconciled at a time.")
 	flags.DurationVar(&o.controller.MinBackoff, "min-backoff", 500*time.Millisecond, "Delay before the first retry of a failed reconcile; it doubles with each further failure.")
 	flags.DurationVar(&o.controller.MaxBackoff, "max-backoff", time.Minute, "Longest delay between retries of a failed reconcile.")
@@ -50,6 +62,7 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 	flags.IntVar(&o.apiBurst, "kube-api-burst", 100, "Requests to the API server that may exceed the rate in a burst.")
 	namespaces := flags.String("watch-namespaces", "", "Comma-separated namespaces to watch. Empty: all.")
 	legacyManagers := flags.String("legacy-field-managers", "", "Comma-separated field managers of older operators. What they created or updated on children, other than by apply, is folded into this operator's ownership.")
+	verbosity := flags.Uint("v", 0, "Verbosity of the log: 0 tells what was changed or reported, 1 also what was found to be as wanted, more what the libraries do. The same as --zap-log-level with a number. From 8 on, requests and answers are logged as they are, whatever is in them.")
 	flags.BoolVar(&o.printVersion, "version", false, "Print the version and exit.")
 	o.log.BindFlags(flags)
 
@@ -62,6 +75,11 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 	}
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q: the operator takes flags only", flags.Arg(0))
+	}
+	if *verbosity > 0 {
+		if err := flags.Set("zap-log-level", strconv.FormatUint(uint64(*verbosity), 10)); err != nil {
+			return nil, fmt.Errorf("--v: %w", err)
+		}
 	}
 	var err error
 	if o.namespaces, err = parseNamespaces(*namespaces); err != nil {
@@ -85,6 +103,16 @@ func (o *options) validate() error {
 		return errors.New("--reconciliation-timeout must be positive")
 	case !(o.apiQPS > 0): // NaN, too
 		return errors.New("--kube-api-qps must be positive")
+	case o.metricsCertDir != "" && !o.metricsSecure:
+		return errors.New("--metrics-cert-dir needs --metrics-secure")
+	case o.leaseDuration < time.Second || o.leaseDuration%time.Second != 0:
+		return errors.New("--leader-election-lease-duration must be one or more whole seconds")
+	case o.renewDeadline >= o.leaseDuration:
+		return errors.New("--leader-election-renew-deadline must be less than --leader-election-lease-duration")
+	case float64(o.renewDeadline) <= leaderelection.JitterFactor*float64(o.retryPeriod):
+		return fmt.Errorf("--leader-election-renew-deadline must be more than %g times --leader-election-retry-period", leaderelection.JitterFactor)
+	case o.retryPeriod <= 0:
+		return errors.New("--leader-election-retry-period must be positive")
 	case o.apiBurst < 1:
 		return errors.New("--kube-api-burst must be at least 1")
 	default:

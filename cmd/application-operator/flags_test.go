@@ -18,7 +18,8 @@ import (
 
 func TestFlags(t *testing.T) {
 	defaults := options{
-		metricsAddress: ":8080", probeAddress: ":8081", apiQPS: 50, apiBurst: 100,
+		metricsAddress: ":8443", metricsSecure: true, probeAddress: ":8081", apiQPS: 50, apiBurst: 100,
+		leaseDuration: 15 * time.Second, renewDeadline: 10 * time.Second, retryPeriod: 450 * time.Millisecond,
 		controller: controllers.Options{MaxConcurrentReconciles: 4, MinBackoff: 500 * time.Millisecond, MaxBackoff: time.Minute, ReconciliationTimeout: time.Minute},
 	}
 	for _, c := range []struct {
@@ -28,7 +29,12 @@ func TestFlags(t *testing.T) {
 	}{
 		{"none", nil, func(*options) {}},
 		{"addresses", []string{"--metrics-bind-address=0", "--health-probe-bind-address", ":9090"}, func(o *options) { o.metricsAddress, o.probeAddress = "0", ":9090" }},
+		{"metrics", []string{"--metrics-cert-dir=/certs"}, func(o *options) { o.metricsCertDir = "/certs" }},
+		{"metrics in clear text", []string{"--metrics-secure=false"}, func(o *options) { o.metricsSecure = false }},
 		{"leader election", []string{"--leader-elect", "--leader-election-namespace=ops"}, func(o *options) { o.leaderElect, o.leaderElection = true, "ops" }},
+		{"lease", []string{"--leader-election-lease-duration=5s", "--leader-election-renew-deadline=3s", "--leader-election-retry-period=1s"}, func(o *options) {
+			o.leaseDuration, o.renewDeadline, o.retryPeriod = 5*time.Second, 3*time.Second, time.Second
+		}},
 		{"API", []string{"--kube-api-qps=2.5", "--kube-api-burst=1"}, func(o *options) { o.apiQPS, o.apiBurst = 2.5, 1 }},
 		{"work", []string{"--max-concurrent-reconciles=1", "--min-backoff=1s", "--max-backoff=1s", "--reconciliation-timeout=5s"}, func(o *options) {
 			o.controller = controllers.Options{MaxConcurrentReconciles: 1, MinBackoff: time.Second, MaxBackoff: time.Second, ReconciliationTimeout: 5 * time.Second}
@@ -69,6 +75,13 @@ func TestBadFlags(t *testing.T) {
 		{"--kube-api-qps=-1", "--kube-api-qps must be positive"},
 		{"--kube-api-qps=NaN", "--kube-api-qps must be positive"},
 		{"--kube-api-burst=0", "--kube-api-burst must be at least 1"},
+		{"--metrics-cert-dir=x --metrics-secure=false", "--metrics-cert-dir needs --metrics-secure"},
+		{"--leader-election-lease-duration=0s", "--leader-election-lease-duration must be one or more whole seconds"},
+		{"--leader-election-lease-duration=12500ms", "--leader-election-lease-duration must be one or more whole seconds"},
+		{"--leader-election-renew-deadline=15s", "--leader-election-renew-deadline must be less than --leader-election-lease-duration"},
+		{"--leader-election-retry-period=9s", "--leader-election-renew-deadline must be more than 1.2 times --leader-election-retry-period"},
+		{"--leader-election-retry-period=0s", "--leader-election-retry-period must be positive"},
+		{"--v=-1", `invalid value "-1" for flag -v`},
 		{"--watch-namespaces=Shop", `--watch-namespaces: "Shop" is no name of a namespace`},
 		{"--legacy-field-managers=a,,b", `--legacy-field-managers: "" is no name of a field manager`},
 		{"--legacy-field-managers=" + strings.Repeat("m", 129), "it has 1 to 128 characters"},
@@ -104,7 +117,7 @@ func TestHelp(t *testing.T) {
 		}
 		usage := stdout.String() + stderr.String()
 		for _, name := range []string{
-			"metrics-bind-address", "health-probe-bind-address", "leader-elect", "leader-election-namespace", "kubeconfig", "max-concurrent-reconciles",
+			"metrics-bind-address", "metrics-secure", "metrics-cert-dir", "health-probe-bind-address", "leader-elect", "leader-election-namespace", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period", "v", "kubeconfig", "max-concurrent-reconciles",
 			"min-backoff", "max-backoff", "reconciliation-timeout", "kube-api-qps", "kube-api-burst", "watch-namespaces", "legacy-field-managers", "version", "zap-log-level",
 		} {
 			if !strings.Contains(usage, "-"+name) {

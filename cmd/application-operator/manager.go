@@ -16,6 +16,7 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -41,6 +42,9 @@ func restConfig(o *options) (*rest.Config, error) {
 
 // runManager runs the operator until ctx ends or something fails.
 func runManager(ctx context.Context, logger logr.Logger, config *rest.Config, o *options) error {
+	if err := checkCertificates(o); err != nil {
+		return err
+	}
 	if err := preflight(ctx, config, o.namespaces); err != nil {
 		return err
 	}
@@ -60,20 +64,29 @@ func runManager(ctx context.Context, logger logr.Logger, config *rest.Config, o 
 }
 
 func newManager(config *rest.Config, logger logr.Logger, o *options) (ctrl.Manager, error) {
-	mgr, err := ctrl.NewManager(config, manager.Options{
+	managerOptions := manager.Options{
 		Scheme: newScheme(),
 		Logger: logger,
 		Cache: cache.Options{
 			ByObject:          controllers.CacheByObject(),
 			DefaultNamespaces: namespaceCaches(o.namespaces),
 		},
-		Metrics:                       metricsserver.Options{BindAddress: o.metricsAddress},
+		Metrics:                       metricsOptions(o),
 		HealthProbeBindAddress:        o.probeAddress,
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionNamespace:       o.leaderElection,
 		LeaderElectionReleaseOnCancel: true,
-	})
+		LeaseDuration:                 &o.leaseDuration,
+		RenewDeadline:                 &o.renewDeadline,
+		RetryPeriod:                   &o.retryPeriod,
+	}
+	if o.leaderElect {
+		fence := newFence(o.renewDeadline)
+		managerOptions.LeaderElectionConfig = fence.observeRenewals(config)
+		managerOptions.NewClient = fence.newClient
+	}
+	mgr, err := ctrl.NewManager(config, managerOptions)
 	if err != nil {
 		return nil, fmt.Errorf("creating the manager: %w", err)
 	}
@@ -84,6 +97,15 @@ func newManager(config *rest.Config, logger logr.Logger, o *options) (ctrl.Manag
 		return nil, fmt.Errorf("adding the readiness check: %w", err)
 	}
 	return mgr, nil
+}
+
+// metricsOptions serve metrics to those that the API server lets in.
+func metricsOptions(o *options) metricsserver.Options {
+	options := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.metricsSecure, CertDir: o.metricsCertDir}
+	if o.metricsSecure {
+		options.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return options
 }
 
 func newScheme() *runtime.Scheme {

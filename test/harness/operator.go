@@ -47,6 +47,7 @@ func (e *Environment) launch(ctx context.Context, kubeconfig string, flags ...st
 		Args: append([]string{
 			"--kubeconfig=" + kubeconfig,
 			"--metrics-bind-address=0",
+			"--metrics-secure=false",
 			"--health-probe-bind-address=" + address,
 			"--zap-encoder=console",
 			"--zap-time-encoding=rfc3339nano",

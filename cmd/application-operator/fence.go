@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// errNotLeading is returned for a write that a process may not send any more: another may lead by now.
+var errNotLeading = errors.New("not sent: the Lease was not renewed in time, so another replica may lead by now")
+
+// fence lets writes through only while the Lease is known to be held. Leader election ends a process that has lost its Lease,
+// but not before that process runs again: one that was frozen, or whose machine slept, would first go on with what it was
+// doing. So each write looks at the time itself.
+type fence struct {
+	// valid is how long after the begin of a renewal its Lease is certainly held. It is shorter than the Lease, which leaves
+	// time for the write to arrive.
+	valid time.Duration
+	now   func() time.Time
+
+	mu      sync.Mutex
+	renewed time.Time
+}
+
+func newFence(valid time.Duration) *fence {
+	return &fence{valid: valid, now: time.Now}
+}
+
+// open reports whether a write may be sent now.
+func (f *fence) open() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.renewed.IsZero() {
+		return false
+	}
+	now := f.now()
+	// The monotonic clock stops while the machine sleeps, and the other one may be set: the longer time counts.
+	return max(now.Sub(f.renewed), now.Round(0).Sub(f.renewed.Round(0))) < f.valid
+}
+
+// observeRenewals returns the configuration for leader election alone, by whose requests the fence learns of renewals.
+func (f *fence) observeRenewals(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+		return roundTripper(func(request *http.Request) (*http.Response, error) {
+			begin := f.now()
+			response, err := next.RoundTrip(request)
+			if err == nil && isWrite(request) && response.StatusCode < http.StatusMultipleChoices {
+				f.mu.Lock()
+				f.renewed = begin
+				f.mu.Unlock()
+			}
+			return response, err
+		})
+	})
+	return config
+}
+
+// newClient makes clients whose writes pass the fence. It implements client.NewClientFunc.
+func (f *fence) newClient(config *rest.Config, options client.Options) (client.Client, error) {
+	if options.HTTPClient == nil {
+		httpClient, err := rest.HTTPClientFor(config)
+		if err != nil {
+			return nil, err
+		}
+		options.HTTPClient = httpClient
+	}
+	fenced := *options.HTTPClient
+	next := fenced.Transport
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	fenced.Transport = roundTripper(func(request *http.Request) (*http.Response, error) {
+		if isWrite(request) && !f.open() {
+			return nil, errNotLeading
+		}
+		return next.RoundTrip(request)
+	})
+	options.HTTPClient = &fenced
+	return client.New(config, options)
+}
+
+func isWrite(request *http.Request) bool {
+	return request.Method != http.MethodGet && request.Method != http.MethodHead
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
