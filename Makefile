@@ -84,6 +84,7 @@ clean: ## Remove everything that was built; a running cluster must be stopped be
 .PHONY: test
 test: $(ASSETS) ## Run all tests: unit, suites on a real API server, end to end
 	$(call go-test,-C test/controlplane,./build/...)
+	$(call go-test,-C test/monitoring,./...)
 	$(call go-test,,./...)
 
 .PHONY: test-unit
@@ -106,12 +107,14 @@ go-test = $(strip $(GO) $(1) test $(RACE) -count=1 -p $(TEST_PARALLEL) -timeout 
 ##@ Change
 
 .PHONY: generate
-generate: $(TOOLS)/controller-gen $(TOOLS)/applyconfiguration-gen $(TOOLS)/crdpartial $(TOOLS)/crdschema ## Generate deep copies, CRD, RBAC and apply configurations
+generate: $(TOOLS)/controller-gen $(TOOLS)/applyconfiguration-gen $(TOOLS)/crdpartial $(TOOLS)/crdschema ## Generate deep copies, CRD, RBAC, apply configurations and the table of metrics
 	rm -f apis/*/*/zz_generated.*.go deploy/crd/application.mycompany.io_*.yaml
 	$(TOOLS)/controller-gen object paths=./apis/...
 	$(TOOLS)/controller-gen crd paths=./apis/... output:crd:dir=deploy/crd
 	$(TOOLS)/crdpartial deploy/crd/application.mycompany.io_applications.yaml apis/application/v1alpha1/partial_schemas.yaml
-	$(TOOLS)/controller-gen rbac:roleName=application-operator paths=./controllers/... paths=./cmd/... output:rbac:dir=deploy/rbac
+	$(TOOLS)/controller-gen rbac:roleName=application-operator paths=./controllers/... output:rbac:dir=deploy/rbac
+	$(TOOLS)/controller-gen rbac:roleName=application-operator-metrics-auth,fileName=metrics_auth_role.yaml paths=./cmd/application-operator/... output:rbac:dir=deploy/rbac
+	$(GO) run ./test/metricstable > deploy/components/monitoring/metrics.md
 	rm -rf $(GENERATED) && mkdir -p $(GENERATED)/applyconfigs
 	$(TOOLS)/crdschema deploy/crd/application.mycompany.io_applications.yaml $(API) > $(GENERATED)/schema.json
 	$(TOOLS)/applyconfiguration-gen --go-header-file /dev/null --openapi-schema $(GENERATED)/schema.json \

@@ -103,7 +103,9 @@ func (o Options) forController() controller.Options {
 		MaxConcurrentReconciles: o.MaxConcurrentReconciles,
 		// The priority queue of controller-runtime v0.24 can lock up when it is shut down under load: the operator then
 		// hangs until its grace period ends, without releasing its Lease (kubernetes-sigs/controller-runtime#3538).
-		UsePriorityQueue:      new(false),
+		UsePriorityQueue: new(false),
+		// A replica that does not lead fills its caches and its queue all the same: to take over costs no list.
+		EnableWarmup:          new(true),
 		ReconciliationTimeout: orDefault(o.ReconciliationTimeout, defaultReconciliationTimeout),
 		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](
 			minBackoff, max(minBackoff, orDefault(o.MaxBackoff, defaultMaxBackoff))),

@@ -16,8 +16,6 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/controllers"
@@ -97,15 +95,6 @@ func newManager(config *rest.Config, logger logr.Logger, o *options) (ctrl.Manag
 		return nil, fmt.Errorf("adding the readiness check: %w", err)
 	}
 	return mgr, nil
-}
-
-// metricsOptions serve metrics to those that the API server lets in.
-func metricsOptions(o *options) metricsserver.Options {
-	options := metricsserver.Options{BindAddress: o.metricsAddress, SecureServing: o.metricsSecure, CertDir: o.metricsCertDir}
-	if o.metricsSecure {
-		options.FilterProvider = filters.WithAuthenticationAndAuthorization
-	}
-	return options
 }
 
 func newScheme() *runtime.Scheme {

@@ -11,7 +11,7 @@ trap 'exit 1' HUP INT TERM
 generated='apis applyconfigs deploy'
 mkdir -p "$copy/test"
 cp -Rp Makefile go.mod go.sum cmd controllers $generated "$copy"
-cp -Rp test/tools "$copy/test"
+cp -Rp test/tools test/metricstable "$copy/test"
 
 echo "generate: in a copy of the working tree"
 "${MAKE:-make}" -s -C "$copy" generate TOOLS="$PWD/bin/tools"
