@@ -127,12 +127,17 @@ func (c *childResult) unfounded(app *v1alpha1.Application, live client.Object, e
 	}
 	c.failed(err)
 	if c.failure == failureInvalid {
-		c.message = "The spec is invalid, and nothing of it is applied: " + err.Error()
+		c.message = invalidSpec(err)
 	}
 	if c.kind != deploymentChild.kind {
 		c.err = nil // one of the children returns it
 	}
 	return c
+}
+
+// invalidSpec is what the author of a spec is told that nothing can be wanted of.
+func invalidSpec(err error) string {
+	return "The spec is invalid, and nothing of it is applied: " + err.Error()
 }
 
 // terminating records that the child, or its namespace, is going.

@@ -17,6 +17,7 @@ const (
 func checkCertificates(o *options) error {
 	for _, folder := range []struct{ flag, path string }{
 		{"--metrics-cert-dir", o.metricsCertDir},
+		{"--webhook-cert-dir", o.webhookCertDir},
 	} {
 		if folder.path == "" {
 			continue

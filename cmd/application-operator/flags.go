@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +27,10 @@ type options struct {
 	metricsAddress string
 	metricsSecure  bool
 	metricsCertDir string
+	webhookAddress string
+	webhookCertDir string
+	webhookHost    string
+	webhookPort    int
 	probeAddress   string
 	leaderElect    bool
 	leaderElection string
@@ -48,6 +54,8 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":8443", "Address that serves metrics. \"0\" serves none.")
 	flags.BoolVar(&o.metricsSecure, "metrics-secure", true, "Serve metrics over TLS, to those whose token the API server knows and who may get the path /metrics. False: to everybody, in clear text.")
 	flags.StringVar(&o.metricsCertDir, "metrics-cert-dir", "", "Folder of the files tls.crt and tls.key that metrics are served with; new ones are taken up as they come. Empty: a self-signed certificate.")
+	flags.StringVar(&o.webhookAddress, "webhook-bind-address", "0", "Address that serves the webhook that warns of what will not take effect. \"0\" serves none.")
+	flags.StringVar(&o.webhookCertDir, "webhook-cert-dir", "", "Folder of the files tls.crt and tls.key of the webhook; new ones are taken up as they come.")
 	flags.StringVar(&o.probeAddress, "health-probe-bind-address", ":8081", "Address that serves /healthz and /readyz. \"0\" serves none.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", false, "Elect a leader among several replicas; only the leader writes.")
 	flags.StringVar(&o.leaderElection, "leader-election-namespace", "", "Namespace of the leader election Lease. Empty: the namespace of the pod.")
@@ -88,6 +96,11 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 	if o.controller.LegacyFieldManagers, err = parseManagers(*legacyManagers); err != nil {
 		return nil, err
 	}
+	if o.webhookAddress != none {
+		if o.webhookHost, o.webhookPort, err = parseAddress(o.webhookAddress); err != nil {
+			return nil, fmt.Errorf("--webhook-bind-address: %w", err)
+		}
+	}
 	return o, o.validate()
 }
 
@@ -105,6 +118,8 @@ func (o *options) validate() error {
 		return errors.New("--kube-api-qps must be positive")
 	case o.metricsCertDir != "" && !o.metricsSecure:
 		return errors.New("--metrics-cert-dir needs --metrics-secure")
+	case (o.webhookAddress == none) != (o.webhookCertDir == ""):
+		return errors.New("--webhook-bind-address and --webhook-cert-dir need each other")
 	case o.leaseDuration < time.Second || o.leaseDuration%time.Second != 0:
 		return errors.New("--leader-election-lease-duration must be one or more whole seconds")
 	case o.renewDeadline >= o.leaseDuration:
@@ -118,6 +133,20 @@ func (o *options) validate() error {
 	default:
 		return nil
 	}
+}
+
+// none is the address that serves nothing.
+const none = "0"
+
+func parseAddress(address string) (host string, port int, err error) {
+	host, number, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", 0, err
+	}
+	if port, err = strconv.Atoi(number); err != nil || port < 1 || port > math.MaxUint16 {
+		return "", 0, fmt.Errorf("%q is no number of a port", number)
+	}
+	return host, port, nil
 }
 
 func parseNamespaces(list string) ([]string, error) {

@@ -18,7 +18,7 @@ import (
 
 func TestFlags(t *testing.T) {
 	defaults := options{
-		metricsAddress: ":8443", metricsSecure: true, probeAddress: ":8081", apiQPS: 50, apiBurst: 100,
+		metricsAddress: ":8443", metricsSecure: true, webhookAddress: "0", probeAddress: ":8081", apiQPS: 50, apiBurst: 100,
 		leaseDuration: 15 * time.Second, renewDeadline: 10 * time.Second, retryPeriod: 450 * time.Millisecond,
 		controller: controllers.Options{MaxConcurrentReconciles: 4, MinBackoff: 500 * time.Millisecond, MaxBackoff: time.Minute, ReconciliationTimeout: time.Minute},
 	}
@@ -29,6 +29,9 @@ func TestFlags(t *testing.T) {
 	}{
 		{"none", nil, func(*options) {}},
 		{"addresses", []string{"--metrics-bind-address=0", "--health-probe-bind-address", ":9090"}, func(o *options) { o.metricsAddress, o.probeAddress = "0", ":9090" }},
+		{"webhook", []string{"--webhook-bind-address=127.0.0.1:9443", "--webhook-cert-dir=/certs"}, func(o *options) {
+			o.webhookAddress, o.webhookHost, o.webhookPort, o.webhookCertDir = "127.0.0.1:9443", "127.0.0.1", 9443, "/certs"
+		}},
 		{"metrics", []string{"--metrics-cert-dir=/certs"}, func(o *options) { o.metricsCertDir = "/certs" }},
 		{"metrics in clear text", []string{"--metrics-secure=false"}, func(o *options) { o.metricsSecure = false }},
 		{"leader election", []string{"--leader-elect", "--leader-election-namespace=ops"}, func(o *options) { o.leaderElect, o.leaderElection = true, "ops" }},
@@ -76,6 +79,10 @@ func TestBadFlags(t *testing.T) {
 		{"--kube-api-qps=NaN", "--kube-api-qps must be positive"},
 		{"--kube-api-burst=0", "--kube-api-burst must be at least 1"},
 		{"--metrics-cert-dir=x --metrics-secure=false", "--metrics-cert-dir needs --metrics-secure"},
+		{"--webhook-bind-address=:9443", "--webhook-bind-address and --webhook-cert-dir need each other"},
+		{"--webhook-cert-dir=/certs", "--webhook-bind-address and --webhook-cert-dir need each other"},
+		{"--webhook-bind-address=9443", "--webhook-bind-address: address 9443: missing port in address"},
+		{"--webhook-bind-address=:https", `--webhook-bind-address: "https" is no number of a port`},
 		{"--leader-election-lease-duration=0s", "--leader-election-lease-duration must be one or more whole seconds"},
 		{"--leader-election-lease-duration=12500ms", "--leader-election-lease-duration must be one or more whole seconds"},
 		{"--leader-election-renew-deadline=15s", "--leader-election-renew-deadline must be less than --leader-election-lease-duration"},
@@ -117,7 +124,7 @@ func TestHelp(t *testing.T) {
 		}
 		usage := stdout.String() + stderr.String()
 		for _, name := range []string{
-			"metrics-bind-address", "metrics-secure", "metrics-cert-dir", "health-probe-bind-address", "leader-elect", "leader-election-namespace", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period", "v", "kubeconfig", "max-concurrent-reconciles",
+			"metrics-bind-address", "metrics-secure", "metrics-cert-dir", "webhook-bind-address", "webhook-cert-dir", "health-probe-bind-address", "leader-elect", "leader-election-namespace", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period", "v", "kubeconfig", "max-concurrent-reconciles",
 			"min-backoff", "max-backoff", "reconciliation-timeout", "kube-api-qps", "kube-api-burst", "watch-namespaces", "legacy-field-managers", "version", "zap-log-level",
 		} {
 			if !strings.Contains(usage, "-"+name) {

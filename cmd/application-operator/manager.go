@@ -16,6 +16,7 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/controllers"
@@ -53,6 +54,14 @@ func runManager(ctx context.Context, logger logr.Logger, config *rest.Config, o 
 	if err := controllers.SetupWithManager(mgr, o.controller); err != nil {
 		return fmt.Errorf("setting up the controller: %w", err)
 	}
+	if o.webhookAddress != none {
+		if err := controllers.SetupWarnings(mgr, o.controller); err != nil {
+			return fmt.Errorf("setting up the webhook: %w", err)
+		}
+		if err := mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker()); err != nil {
+			return fmt.Errorf("adding the readiness check: %w", err)
+		}
+	}
 	logger.Info("Starting", "version", version, "server", config.Host, "namespaces", o.namespaces)
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("running: %w", err)
@@ -71,6 +80,7 @@ func newManager(config *rest.Config, logger logr.Logger, o *options) (ctrl.Manag
 		},
 		Metrics:                       metricsOptions(o),
 		HealthProbeBindAddress:        o.probeAddress,
+		WebhookServer:                 webhook.NewServer(webhook.Options{Host: o.webhookHost, Port: o.webhookPort, CertDir: o.webhookCertDir}),
 		LeaderElection:                o.leaderElect,
 		LeaderElectionID:              leaderElectionID,
 		LeaderElectionNamespace:       o.leaderElection,
