@@ -33,6 +33,7 @@ type Reconciler struct {
 	strangers      *strangers
 	writes         *ownWrites
 	metrics        *instruments
+	neighbours     *neighbours // nil: they cannot be seen
 	announced      *announcements
 }
 
@@ -45,6 +46,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 			return ctrl.Result{}, nil
 		}
 		return ctrl.Result{}, fmt.Errorf("reading the Application from the cache: %w", err)
+	}
+	if r.neighbours != nil && r.neighbours.handle(app) {
+		// Another operator looks after it. When that ends, it is woken.
+		r.forget(req.NamespacedName)
+		return ctrl.Result{}, nil
 	}
 	if r.writes.ahead(req.NamespacedName, v1alpha1.Kind, app) {
 		// The cache has yet to show our own last write. When it does, that is an event.

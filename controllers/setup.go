@@ -5,6 +5,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/applyconfigurations"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -41,6 +43,13 @@ type Options struct {
 	// LegacyFieldManagers are the field managers of older operators, besides the operator's own name, whose Update entries
 	// on children are folded into the operator's Apply entry.
 	LegacyFieldManagers []string
+	// Scope is what the cache of Applications was limited to.
+	Scope Scope
+	// Lease is the operator's own, if there is leader election.
+	Lease client.ObjectKey
+	// SeesNeighbours: the operator may watch the Leases of the other operators of the cluster, and the cache was built with
+	// LeaseCache.
+	SeesNeighbours bool
 	// ReconciliationTimeout bounds one reconcile. Default one minute.
 	ReconciliationTimeout time.Duration
 }
@@ -79,7 +88,20 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		metrics:        newInstruments(),
 		announced:      newAnnouncements(),
 	}
-	for _, collector := range append(r.metrics.collectors(), newApplicationsCollector(mgr.GetClient(), mgr.Elected())) {
+	if options.SeesNeighbours {
+		r.neighbours = &neighbours{
+			own: options.Lease, scope: options.Scope, clock: clock.RealClock{}, recorder: r.Recorder, cache: mgr.GetClient(),
+			logger: mgr.GetLogger().WithName("neighbours"),
+			wake:   make(chan event.GenericEvent, neighboursBuffer), others: map[client.ObjectKey]*neighbour{},
+		}
+	}
+	if options.Lease.Name != "" {
+		if err := mgr.Add(&announceScope{client: mgr.GetClient(), lease: options.Lease, scope: options.Scope}); err != nil {
+			return fmt.Errorf("adding the announcement of the scope: %w", err)
+		}
+	}
+	collectors := append(r.metrics.collectors(), newApplicationsCollector(mgr.GetClient(), mgr.Elected()), newOverlapGauge(r.neighbours))
+	for _, collector := range collectors {
 		if err := metrics.Registry.Register(collector); err != nil {
 			return fmt.Errorf("registering the metrics: %w", err)
 		}
@@ -87,14 +109,19 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	if err := mgr.Add(r.strangers); err != nil {
 		return fmt.Errorf("adding the watches of foreign objects: %w", err)
 	}
-	return ctrl.NewControllerManagedBy(mgr).
+	controller := ctrl.NewControllerManagedBy(mgr).
 		Named(ControllerName).
 		For(&v1alpha1.Application{}, builder.WithPredicates(meaningfulChange())).
 		Owns(&appsv1.Deployment{}, builder.WithPredicates(meaningfulChange())).
 		Owns(&corev1.Service{}, builder.WithPredicates(meaningfulChange())).
 		WatchesRawSource(source.Channel(r.strangers.wake, &handler.EnqueueRequestForObject{})).
-		WithOptions(options.forController()).
-		Complete(r)
+		WithOptions(options.forController())
+	if r.neighbours != nil {
+		controller = controller.
+			WatchesRawSource(source.Channel(r.neighbours.wake, &handler.EnqueueRequestForObject{})).
+			WatchesRawSource(source.Kind(mgr.GetCache(), &coordinationv1.Lease{}, r.neighbours.handler()))
+	}
+	return controller.Complete(r)
 }
 
 func (o Options) forController() controller.Options {

@@ -72,6 +72,9 @@ var conditionReasons = []string{
 	"MinimumReplicasUnavailable",
 }
 
+// reasonOverlap: another operator handles Applications that this one handles, too.
+const reasonOverlap = "OperatorsOverlap"
+
 // other stands for every value of a label that is not known: what others may choose must not make series without bound.
 const other = "other"
 

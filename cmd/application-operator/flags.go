@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/leaderelection"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
@@ -39,7 +40,6 @@ type options struct {
 	retryPeriod    time.Duration
 	apiQPS         float64
 	apiBurst       int
-	namespaces     []string
 	printVersion   bool
 	controller     controllers.Options
 	log            zap.Options
@@ -69,6 +69,7 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 	flags.Float64Var(&o.apiQPS, "kube-api-qps", 50, "Sustained requests per second to the API server.")
 	flags.IntVar(&o.apiBurst, "kube-api-burst", 100, "Requests to the API server that may exceed the rate in a burst.")
 	namespaces := flags.String("watch-namespaces", "", "Comma-separated namespaces to watch. Empty: all.")
+	selector := flags.String("application-selector", "", "Selector of the labels of the Applications to handle, as for kubectl get --selector. Empty: all.")
 	legacyManagers := flags.String("legacy-field-managers", "", "Comma-separated field managers of older operators. What they created or updated on children, other than by apply, is folded into this operator's ownership.")
 	verbosity := flags.Uint("v", 0, "Verbosity of the log: 0 tells what was changed or reported, 1 also what was found to be as wanted, more what the libraries do. The same as --zap-log-level with a number. From 8 on, requests and answers are logged as they are, whatever is in them.")
 	flags.BoolVar(&o.printVersion, "version", false, "Print the version and exit.")
@@ -90,8 +91,13 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 		}
 	}
 	var err error
-	if o.namespaces, err = parseNamespaces(*namespaces); err != nil {
+	if o.controller.Scope.Namespaces, err = parseNamespaces(*namespaces); err != nil {
 		return nil, err
+	}
+	if *selector != "" {
+		if o.controller.Scope.Selector, err = labels.Parse(*selector); err != nil {
+			return nil, fmt.Errorf("--application-selector: %w", err)
+		}
 	}
 	if o.controller.LegacyFieldManagers, err = parseManagers(*legacyManagers); err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"mycompany.io/application-operator/controllers"
@@ -42,7 +43,10 @@ func TestFlags(t *testing.T) {
 		{"work", []string{"--max-concurrent-reconciles=1", "--min-backoff=1s", "--max-backoff=1s", "--reconciliation-timeout=5s"}, func(o *options) {
 			o.controller = controllers.Options{MaxConcurrentReconciles: 1, MinBackoff: time.Second, MaxBackoff: time.Second, ReconciliationTimeout: 5 * time.Second}
 		}},
-		{"namespaces", []string{"--watch-namespaces=b,a"}, func(o *options) { o.namespaces = []string{"a", "b"} }},
+		{"namespaces", []string{"--watch-namespaces=b,a"}, func(o *options) { o.controller.Scope.Namespaces = []string{"a", "b"} }},
+		{"selector", []string{"--application-selector=team in (red, blue),!legacy"}, func(o *options) {
+			o.controller.Scope.Selector, _ = labels.Parse("team in (red,blue),!legacy")
+		}},
 		{"legacy field managers", []string{"--legacy-field-managers=old operator, older"}, func(o *options) {
 			o.controller.LegacyFieldManagers = []string{"old operator", "older"}
 		}},
@@ -57,7 +61,7 @@ func TestFlags(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(&want, got, cmp.AllowUnexported(options{}), cmpopts.IgnoreTypes(zap.Options{})); diff != "" {
+			if diff := cmp.Diff(&want, got, cmp.AllowUnexported(options{}), cmp.Comparer(func(a, b labels.Selector) bool { return selectorString(a) == selectorString(b) }), cmpopts.IgnoreTypes(zap.Options{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -89,6 +93,7 @@ func TestBadFlags(t *testing.T) {
 		{"--leader-election-retry-period=9s", "--leader-election-renew-deadline must be more than 1.2 times --leader-election-retry-period"},
 		{"--leader-election-retry-period=0s", "--leader-election-retry-period must be positive"},
 		{"--v=-1", `invalid value "-1" for flag -v`},
+		{"--application-selector=team=a=b", "--application-selector: found '='"},
 		{"--watch-namespaces=Shop", `--watch-namespaces: "Shop" is no name of a namespace`},
 		{"--legacy-field-managers=a,,b", `--legacy-field-managers: "" is no name of a field manager`},
 		{"--legacy-field-managers=" + strings.Repeat("m", 129), "it has 1 to 128 characters"},
@@ -125,7 +130,7 @@ func TestHelp(t *testing.T) {
 		usage := stdout.String() + stderr.String()
 		for _, name := range []string{
 			"metrics-bind-address", "metrics-secure", "metrics-cert-dir", "webhook-bind-address", "webhook-cert-dir", "health-probe-bind-address", "leader-elect", "leader-election-namespace", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period", "v", "kubeconfig", "max-concurrent-reconciles",
-			"min-backoff", "max-backoff", "reconciliation-timeout", "kube-api-qps", "kube-api-burst", "watch-namespaces", "legacy-field-managers", "version", "zap-log-level",
+			"min-backoff", "max-backoff", "reconciliation-timeout", "kube-api-qps", "kube-api-burst", "watch-namespaces", "application-selector", "legacy-field-managers", "version", "zap-log-level",
 		} {
 			if !strings.Contains(usage, "-"+name) {
 				t.Errorf("%s does not tell of --%s", arg, name)

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/go-logr/logr"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -13,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -21,9 +24,6 @@ import (
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/controllers"
 )
-
-// leaderElectionID names the Lease that the replicas compete for.
-const leaderElectionID = "application-operator.application.mycompany.io"
 
 // restConfig finds the cluster, as kubectl does, or the one that the operator runs in.
 func restConfig(o *options) (*rest.Config, error) {
@@ -44,7 +44,10 @@ func runManager(ctx context.Context, logger logr.Logger, config *rest.Config, o 
 	if err := checkCertificates(o); err != nil {
 		return err
 	}
-	if err := preflight(ctx, config, o.namespaces); err != nil {
+	if err := preflight(ctx, config, o.controller.Scope.Namespaces); err != nil {
+		return err
+	}
+	if err := o.setUpNeighbours(ctx, logger, config); err != nil {
 		return err
 	}
 	mgr, err := newManager(config, logger, o)
@@ -62,7 +65,7 @@ func runManager(ctx context.Context, logger logr.Logger, config *rest.Config, o 
 			return fmt.Errorf("adding the readiness check: %w", err)
 		}
 	}
-	logger.Info("Starting", "version", version, "server", config.Host, "namespaces", o.namespaces)
+	logger.Info("Starting", "version", version, "server", config.Host, "namespaces", o.controller.Scope.Namespaces, "selector", selectorString(o.controller.Scope.Selector))
 	if err := mgr.Start(ctx); err != nil {
 		return fmt.Errorf("running: %w", err)
 	}
@@ -75,14 +78,14 @@ func newManager(config *rest.Config, logger logr.Logger, o *options) (ctrl.Manag
 		Scheme: newScheme(),
 		Logger: logger,
 		Cache: cache.Options{
-			ByObject:          controllers.CacheByObject(),
-			DefaultNamespaces: namespaceCaches(o.namespaces),
+			ByObject:          cacheByObject(o),
+			DefaultNamespaces: namespaceCaches(o.controller.Scope.Namespaces),
 		},
 		Metrics:                       metricsOptions(o),
 		HealthProbeBindAddress:        o.probeAddress,
 		WebhookServer:                 webhook.NewServer(webhook.Options{Host: o.webhookHost, Port: o.webhookPort, CertDir: o.webhookCertDir}),
 		LeaderElection:                o.leaderElect,
-		LeaderElectionID:              leaderElectionID,
+		LeaderElectionID:              v1alpha1.LeaseName,
 		LeaderElectionNamespace:       o.leaderElection,
 		LeaderElectionReleaseOnCancel: true,
 		LeaseDuration:                 &o.leaseDuration,
@@ -105,6 +108,25 @@ func newManager(config *rest.Config, logger logr.Logger, o *options) (ctrl.Manag
 		return nil, fmt.Errorf("adding the readiness check: %w", err)
 	}
 	return mgr, nil
+}
+
+// cacheByObject limits the caches to what the operator handles.
+func cacheByObject(o *options) map[client.Object]cache.ByObject {
+	byObject := controllers.CacheByObject()
+	if o.controller.SeesNeighbours {
+		byObject[&coordinationv1.Lease{}] = controllers.LeaseCache()
+	}
+	if selector := o.controller.Scope.Selector; selector != nil {
+		byObject[&v1alpha1.Application{}] = cache.ByObject{Label: selector}
+	}
+	return byObject
+}
+
+func selectorString(selector labels.Selector) string {
+	if selector == nil {
+		return ""
+	}
+	return selector.String()
 }
 
 func newScheme() *runtime.Scheme {

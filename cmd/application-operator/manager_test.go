@@ -18,14 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/controllers"
 )
-
-func TestLeaderElectionID(t *testing.T) {
-	// Two releases that disagree on it would both write.
-	if leaderElectionID != "application-operator.application.mycompany.io" {
-		t.Errorf("the Lease is called %q", leaderElectionID)
-	}
-}
 
 func TestScheme(t *testing.T) {
 	for _, object := range []runtime.Object{&v1alpha1.Application{}, &appsv1.Deployment{}, &eventsv1.Event{}} {
@@ -76,7 +70,7 @@ func TestCacheKeepsManagedFields(t *testing.T) {
 			Items: []appsv1.Deployment{stored},
 		},
 	})
-	mgr, err := newManager(&rest.Config{Host: server.URL}, logr.Discard(), &options{metricsAddress: "0", probeAddress: "0", namespaces: []string{"shop"}})
+	mgr, err := newManager(&rest.Config{Host: server.URL}, logr.Discard(), &options{metricsAddress: "0", probeAddress: "0", controller: controllers.Options{Scope: controllers.Scope{Namespaces: []string{"shop"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

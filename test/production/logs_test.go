@@ -51,7 +51,8 @@ var _ = Describe("The log", func() {
 		}
 
 		By("resting")
-		Consistently(func() int { return len(lines(process, namespace)) }).Should(Equal(len(lines(process, namespace))))
+		count := func() int { return len(lines(process, namespace)) }
+		Eventually(func(g Gomega) { g.Consistently(count).Should(Equal(count())) }).Should(Succeed())
 		Expect(read(process.Log())).NotTo(ContainSubstring(secret))
 	})
 

@@ -48,7 +48,7 @@ func start(ctx context.Context, name string, flags ...string) *cluster.Process {
 	GinkgoHelper()
 	process, err := env.StartReplica(ctx, name, flags...)
 	if process != nil {
-		DeferCleanup(func() { _ = process.Kill() }) // specs about the end of a process see to it themselves
+		DeferCleanup(func() { _ = process.Stop() }) // specs about the end of a process see to it themselves
 	}
 	Expect(err).NotTo(HaveOccurred())
 	return process

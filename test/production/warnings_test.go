@@ -138,7 +138,7 @@ var _ = Describe("The guard", func() {
 	It("denies it in its other variant, but not to the operator, to controllers, to scale and to status", func(ctx SpecContext) {
 		installGuard(ctx, "guard-deny")
 		edit := func() error {
-			_, err := env.Kubectl(ctx, "set", "image", "deployment/web", fmt.Sprint("app=registry.example/web:", mark()), "--namespace", namespace)
+			_, err := env.Kubectl(ctx, "set", "image", "deployment/web", "app=registry.example/web:2", "--namespace", namespace, "--dry-run=server")
 			return err
 		}
 		Eventually(edit).Should(MatchError(ContainSubstring("what you change of Deployment web comes from spec.image" + instead + namespace)))

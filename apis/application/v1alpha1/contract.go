@@ -12,7 +12,15 @@ const (
 	FieldManagerHandover = "application-operator-handover"
 	// FieldManagerFinalizer applies the finalizer of an Application.
 	FieldManagerFinalizer = "application-operator-finalizer"
+	// FieldManagerScope applies the scope of an operator to its Lease.
+	FieldManagerScope = "application-operator-scope"
 )
+
+// LeaseName is the name of the Lease that the replicas of an operator compete for, in the namespace of each operator.
+const LeaseName = "application-operator.application.mycompany.io"
+
+// AnnotationScope tells, on the Lease of an operator, which Applications it handles.
+const AnnotationScope = "application.mycompany.io/scope"
 
 // Finalizer keeps an Application with deletionPolicy Orphan until its children stand on their own.
 const Finalizer = "application.mycompany.io/orphan"

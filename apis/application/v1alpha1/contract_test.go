@@ -28,6 +28,11 @@ var contract = map[string]struct{ got, want string }{
 	"FieldManagerStatus":    {v1alpha1.FieldManagerStatus, "application-operator-status"},
 	"FieldManagerHandover":  {v1alpha1.FieldManagerHandover, "application-operator-handover"},
 	"FieldManagerFinalizer": {v1alpha1.FieldManagerFinalizer, "application-operator-finalizer"},
+	"FieldManagerScope":     {v1alpha1.FieldManagerScope, "application-operator-scope"},
+
+	// Two releases that disagree on it would both write.
+	"LeaseName":       {v1alpha1.LeaseName, "application-operator.application.mycompany.io"},
+	"AnnotationScope": {v1alpha1.AnnotationScope, "application.mycompany.io/scope"},
 
 	"Finalizer":       {v1alpha1.Finalizer, "application.mycompany.io/orphan"},
 	"AnnotationAdopt": {v1alpha1.AnnotationAdopt, "application.mycompany.io/adopt"},

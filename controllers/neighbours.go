@@ -1,0 +1,233 @@
+package controllers
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	coordinationv1ac "k8s.io/client-go/applyconfigurations/coordination/v1"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+)
+
+// neighboursBuffer is how many wake-ups wait for the controller before another has to wait, too.
+const neighboursBuffer = 64
+
+// LeaseCache limits the cache of Leases to those of operators, in whichever namespace.
+func LeaseCache() cache.ByObject {
+	return cache.ByObject{Namespaces: map[string]cache.Config{
+		cache.AllNamespaces: {FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, v1alpha1.LeaseName)},
+	}}
+}
+
+// neighbours are the other operators of the cluster. Each holds a Lease of one name in a namespace of its own, which tells its
+// scope. Where scopes overlap, one operator stands back, so that the two never work on the same Application: an operator of
+// all namespaces stands back from one that names its namespaces, and else the younger Lease from the older one.
+type neighbours struct {
+	own      client.ObjectKey // the own Lease; no name without leader election
+	scope    Scope
+	clock    clock.WithDelayedExecution
+	recorder events.EventRecorder
+	logger   logr.Logger
+	cache    client.Reader
+	// wake takes Applications that this operator may handle now, or not any more.
+	wake chan event.GenericEvent
+
+	mu     sync.Mutex
+	since  metav1.Time // creation of the own Lease
+	others map[client.ObjectKey]*neighbour
+}
+
+// neighbour is another operator, while its Lease is renewed.
+type neighbour struct {
+	since   metav1.Time
+	scope   Scope
+	renewed metav1.MicroTime
+	expiry  clock.Timer
+}
+
+// handler takes the events of Leases.
+func (n *neighbours) handler() handler.TypedEventHandler[*coordinationv1.Lease, reconcile.Request] {
+	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+	return handler.TypedFuncs[*coordinationv1.Lease, reconcile.Request]{
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*coordinationv1.Lease], _ queue) { n.observe(ctx, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*coordinationv1.Lease], _ queue) { n.observe(ctx, e.ObjectNew) },
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*coordinationv1.Lease], _ queue) {
+			n.forget(ctx, client.ObjectKeyFromObject(e.Object))
+		},
+	}
+}
+
+// observe takes the present state of the Lease of an operator.
+func (n *neighbours) observe(ctx context.Context, lease *coordinationv1.Lease) {
+	key := client.ObjectKeyFromObject(lease)
+	if key == n.own {
+		n.mu.Lock()
+		n.since = lease.CreationTimestamp
+		n.mu.Unlock()
+		return
+	}
+	duration := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
+	renewed := ptr.Deref(lease.Spec.RenewTime, metav1.MicroTime{})
+	if ptr.Deref(lease.Spec.HolderIdentity, "") == "" {
+		n.forget(ctx, key)
+		return
+	}
+	scope, err := decodeScope(lease.Annotations[v1alpha1.AnnotationScope])
+	if err != nil {
+		n.logger.Error(err, "The scope of another operator cannot be read and is taken for all Applications", "lease", key)
+	}
+
+	n.mu.Lock()
+	known := n.others[key]
+	switch {
+	case known == nil:
+		// Clocks differ, but an operator that has been dead for long is not waited for.
+		if n.clock.Since(renewed.Time) > 2*duration {
+			n.mu.Unlock()
+			return
+		}
+		known = &neighbour{expiry: n.clock.AfterFunc(duration, func() { go n.forget(ctx, key) })}
+		n.others[key] = known
+	case known.scope.encode() == scope.encode():
+		if !known.renewed.Equal(&renewed) {
+			known.renewed = renewed
+			known.expiry.Reset(duration)
+		}
+		n.mu.Unlock()
+		return
+	}
+	known.since, known.scope, known.renewed = lease.CreationTimestamp, scope, renewed
+	known.expiry.Reset(duration)
+	n.mu.Unlock()
+	if scope.overlaps(n.scope) {
+		n.report(key, scope)
+	}
+	n.wakeAll(ctx)
+}
+
+// forget takes an operator for gone.
+func (n *neighbours) forget(ctx context.Context, key client.ObjectKey) {
+	n.mu.Lock()
+	gone, found := n.others[key]
+	if found {
+		gone.expiry.Stop()
+		delete(n.others, key)
+	}
+	n.mu.Unlock()
+	if found && gone.scope.overlaps(n.scope) {
+		n.logger.Info("Another operator with an overlapping scope is gone", "lease", key)
+		n.wakeAll(ctx)
+	}
+}
+
+// report tells users of an operator whose scope overlaps.
+func (n *neighbours) report(key client.ObjectKey, scope Scope) {
+	n.logger.Info("Another operator handles Applications that this one handles, too; one of the two stands back from each",
+		keyReason, reasonOverlap, "lease", key, "theirs", scope.encode(), "ours", n.scope.encode())
+	if n.own.Name == "" {
+		return
+	}
+	n.recorder.Eventf(leaseReference(n.own), leaseReference(key), corev1.EventTypeWarning, reasonOverlap, actionReconcile,
+		"The operator of Lease %s handles %s and this one %s: one of the two stands back from each Application of both. "+
+			"Give each a scope of its own with --watch-namespaces or --application-selector", key, scope.encode(), n.scope.encode())
+}
+
+func leaseReference(key client.ObjectKey) *corev1.ObjectReference {
+	return &corev1.ObjectReference{APIVersion: coordinationv1.SchemeGroupVersion.String(), Kind: "Lease", Namespace: key.Namespace, Name: key.Name}
+}
+
+// wakeAll has every Application that is cached looked at again.
+func (n *neighbours) wakeAll(ctx context.Context) {
+	applications := &v1alpha1.ApplicationList{}
+	if err := n.cache.List(ctx, applications); err != nil {
+		n.logger.Error(err, "Cannot list the Applications that another operator gives up or takes")
+		return
+	}
+	for i := range applications.Items {
+		select {
+		case n.wake <- event.GenericEvent{Object: &applications.Items[i]}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// handle reports whether another operator handles an Application of this one's scope.
+func (n *neighbours) handle(app *v1alpha1.Application) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for key, other := range n.others {
+		if other.scope.covers(app) && n.standsBackFrom(key, other) {
+			return true
+		}
+	}
+	return false
+}
+
+// standsBackFrom compares the two operators. Both come to the same result.
+func (n *neighbours) standsBackFrom(key client.ObjectKey, other *neighbour) bool {
+	if mine, theirs := len(n.scope.Namespaces) > 0, len(other.scope.Namespaces) > 0; mine != theirs {
+		return theirs
+	}
+	switch {
+	case n.own.Name == "" || n.since.IsZero():
+		return true // without a Lease, the others know nothing of this one
+	case !n.since.Equal(&other.since):
+		return other.since.Before(&n.since)
+	default:
+		return strings.Compare(key.Namespace, n.own.Namespace) < 0
+	}
+}
+
+// overlapping counts the operators whose scopes overlap with this one's.
+func (n *neighbours) overlapping() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	count := 0
+	for _, other := range n.others {
+		if other.scope.overlaps(n.scope) {
+			count++
+		}
+	}
+	return count
+}
+
+func newOverlapGauge(n *neighbours) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: overlapsMetric.Name, Help: overlapsMetric.Help}, func() float64 {
+		if n == nil {
+			return 0
+		}
+		return float64(n.overlapping())
+	})
+}
+
+// announceScope writes the operator's scope on its Lease once it leads. It implements manager.Runnable.
+type announceScope struct {
+	client client.Client
+	lease  client.ObjectKey
+	scope  Scope
+}
+
+// Start implements manager.Runnable.
+func (a *announceScope) Start(ctx context.Context) error {
+	lease := coordinationv1ac.Lease(a.lease.Name, a.lease.Namespace).
+		WithAnnotations(map[string]string{v1alpha1.AnnotationScope: a.scope.encode()})
+	return a.client.Apply(ctx, lease, client.FieldOwner(v1alpha1.FieldManagerScope))
+}

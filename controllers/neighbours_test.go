@@ -1,0 +1,136 @@
+package controllers
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clocktesting "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+)
+
+// overlapEvents keeps the Events about overlapping operators.
+type overlapEvents []string
+
+func (e *overlapEvents) Eventf(_, _ runtime.Object, eventType, reason, _, _ string, _ ...any) {
+	*e = append(*e, eventType+" "+reason)
+}
+
+// newNeighbours returns what the operator of namespace ops, whose Lease was created at start, knows of others.
+func newNeighbours(t *testing.T, scope Scope) (*neighbours, *clocktesting.FakeClock, *overlapEvents) {
+	t.Helper()
+	clock, events := clocktesting.NewFakeClock(start), &overlapEvents{}
+	n := &neighbours{
+		own: client.ObjectKey{Namespace: "ops", Name: v1alpha1.LeaseName}, scope: scope, clock: clock, recorder: events,
+		logger: logr.Discard(), cache: &applicationList{items: []v1alpha1.Application{*newApp()}},
+		wake: make(chan event.GenericEvent, neighboursBuffer), others: map[client.ObjectKey]*neighbour{},
+	}
+	n.observe(t.Context(), lease("ops", "me", start, start, ""))
+	return n, clock, events
+}
+
+func lease(namespace, holder string, created, renewed time.Time, scope string) *coordinationv1.Lease {
+	l := &coordinationv1.Lease{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: v1alpha1.LeaseName, CreationTimestamp: metav1.NewTime(created)},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)), RenewTime: &metav1.MicroTime{Time: renewed},
+		},
+	}
+	if scope != "" {
+		l.Annotations = map[string]string{v1alpha1.AnnotationScope: scope}
+	}
+	return l
+}
+
+func TestWhoStandsBack(t *testing.T) {
+	older, younger := start.Add(-time.Hour), start.Add(time.Hour)
+	for _, c := range []struct {
+		name    string
+		scope   Scope
+		other   *coordinationv1.Lease
+		handles bool
+		overlap int
+	}{
+		{"an older one of the same scope", Scope{}, lease("a", "x", older, start, "{}"), true, 1},
+		{"a younger one", Scope{}, lease("a", "x", younger, start, "{}"), false, 1},
+		{"one of the same age, by the name of its namespace", Scope{}, lease("a", "x", start, start, "{}"), true, 1},
+		{"the same, seen from the other side", Scope{}, lease("zoo", "x", start, start, "{}"), false, 1},
+		{"a younger one that names its namespaces", Scope{}, lease("a", "x", younger, start, `{"namespaces":["shop"]}`), true, 1},
+		{"an older one of all namespaces", scopeOf(t, "", "shop"), lease("a", "x", older, start, "{}"), false, 1},
+		{"an older one of other namespaces", scopeOf(t, "", "shop"), lease("a", "x", older, start, `{"namespaces":["bar"]}`), false, 0},
+		{"an older one of other labels", Scope{}, lease("a", "x", older, start, `{"selector":"team=red"}`), false, 1},
+		{"an older one that says nothing", Scope{}, lease("a", "x", older, start, ""), true, 1},
+		{"an older one that cannot be understood", Scope{}, lease("a", "x", older, start, "?"), true, 1},
+		{"one that has stopped", Scope{}, lease("a", "", older, start, "{}"), false, 0},
+		{"one that has been dead for long", Scope{}, lease("a", "x", older, start.Add(-time.Minute), "{}"), false, 0},
+		{"itself", Scope{}, lease("ops", "x", older, start, "{}"), false, 0},
+	} {
+		n, _, events := newNeighbours(t, c.scope)
+		n.observe(t.Context(), c.other)
+		if got := n.handle(newApp()); got != c.handles {
+			t.Errorf("%s handles it: %t", c.name, got)
+		}
+		if got := n.overlapping(); got != c.overlap || len(*events) != c.overlap {
+			t.Errorf("%s: %d overlap, Events %v", c.name, got, *events)
+		}
+	}
+	n, _, _ := newNeighbours(t, Scope{})
+	n.own.Name = "" // no leader election
+	n.observe(t.Context(), lease("a", "x", younger, start, "{}"))
+	if !n.handle(newApp()) {
+		t.Error("an operator that no other can see does not stand back")
+	}
+}
+
+// TestNeighbourGoes: whoever stood back is woken when there is no reason any more, and not before.
+func TestNeighbourGoes(t *testing.T) {
+	older := start.Add(-time.Hour)
+	for _, c := range []struct {
+		name string
+		end  func(n *neighbours, clock *clocktesting.FakeClock)
+	}{
+		{"without a word", func(_ *neighbours, clock *clocktesting.FakeClock) { clock.Step(15 * time.Second) }},
+		{"gracefully", func(n *neighbours, _ *clocktesting.FakeClock) { n.observe(t.Context(), lease("a", "", older, start, "{}")) }},
+		{"by a change of its scope", func(n *neighbours, _ *clocktesting.FakeClock) {
+			n.observe(t.Context(), lease("a", "x", older, start, `{"namespaces":["bar"]}`))
+		}},
+	} {
+		n, clock, events := newNeighbours(t, Scope{})
+		n.observe(t.Context(), lease("a", "x", older, start, "{}"))
+		<-n.wake
+		// It goes on renewing its Lease for a while.
+		for range 5 {
+			clock.Step(10 * time.Second)
+			n.observe(t.Context(), lease("a", "x", older, clock.Now(), "{}"))
+		}
+		if len(n.wake) > 0 || len(*events) != 1 || !n.handle(newApp()) {
+			t.Errorf("%s: a renewal woke %d, Events %v", c.name, len(n.wake), *events)
+		}
+		c.end(n, clock)
+		select {
+		case woken := <-n.wake:
+			if woken.Object.GetName() != webKey.Name || n.handle(newApp()) {
+				t.Errorf("%s: woke %s, and the other still handles it: %t", c.name, woken.Object.GetName(), n.handle(newApp()))
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: nobody was woken", c.name)
+		}
+	}
+}
+
+func TestReconcileStandsBack(t *testing.T) {
+	r, s, _ := newReconciler(t)
+	r.neighbours, _, _ = newNeighbours(t, Scope{})
+	r.neighbours.observe(t.Context(), lease("a", "x", start.Add(-time.Hour), start, "{}"))
+	if result, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: webKey}); err != nil || result != (ctrl.Result{}) {
+		t.Errorf("got %v, %v", result, err)
+	}
+	expectRequests(t, s)
+}
