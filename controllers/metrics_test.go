@@ -78,7 +78,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	app := newApp()
 	app.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionSynced, Status: trueStatus, Reason: v1alpha1.ReasonSynced}}
 	applications := newApplicationsCollector(&applicationList{items: []v1alpha1.Application{*app}}, elected())
-	_, families := gather(t, append(m.collectors(), applications)...)
+	_, families := gather(t, append(m.collectors(), applications, newOverlapGauge(nil))...)
 
 	documented := map[string]Metric{}
 	for _, metric := range Metrics() {

@@ -66,8 +66,12 @@ type neighbour struct {
 func (n *neighbours) handler() handler.TypedEventHandler[*coordinationv1.Lease, reconcile.Request] {
 	type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 	return handler.TypedFuncs[*coordinationv1.Lease, reconcile.Request]{
-		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*coordinationv1.Lease], _ queue) { n.observe(ctx, e.Object) },
-		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*coordinationv1.Lease], _ queue) { n.observe(ctx, e.ObjectNew) },
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[*coordinationv1.Lease], _ queue) {
+			n.observe(ctx, e.Object)
+		},
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[*coordinationv1.Lease], _ queue) {
+			n.observe(ctx, e.ObjectNew)
+		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[*coordinationv1.Lease], _ queue) {
 			n.forget(ctx, client.ObjectKeyFromObject(e.Object))
 		},
@@ -103,6 +107,7 @@ func (n *neighbours) observe(ctx context.Context, lease *coordinationv1.Lease) {
 			n.mu.Unlock()
 			return
 		}
+		// On a goroutine of its own: a clock may be locked while it calls.
 		known = &neighbour{expiry: n.clock.AfterFunc(duration, func() { go n.forget(ctx, key) })}
 		n.others[key] = known
 	case known.scope.encode() == scope.encode():

@@ -97,7 +97,9 @@ func TestNeighbourGoes(t *testing.T) {
 		end  func(n *neighbours, clock *clocktesting.FakeClock)
 	}{
 		{"without a word", func(_ *neighbours, clock *clocktesting.FakeClock) { clock.Step(15 * time.Second) }},
-		{"gracefully", func(n *neighbours, _ *clocktesting.FakeClock) { n.observe(t.Context(), lease("a", "", older, start, "{}")) }},
+		{"gracefully", func(n *neighbours, _ *clocktesting.FakeClock) {
+			n.observe(t.Context(), lease("a", "", older, start, "{}"))
+		}},
 		{"by a change of its scope", func(n *neighbours, _ *clocktesting.FakeClock) {
 			n.observe(t.Context(), lease("a", "x", older, start, `{"namespaces":["bar"]}`))
 		}},

@@ -89,7 +89,7 @@ func TestScopeIsWrittenAndRead(t *testing.T) {
 	for encoded, scope := range map[string]Scope{
 		"{}":                         {},
 		`{"namespaces":["a","b"]}`:   scopeOf(t, "", "a", "b"),
-		`{"selector":"!x,team=red"}`: scopeOf(t, "team=red,!x"),
+		`{"selector":"team=red,!x"}`: scopeOf(t, "team=red,!x"),
 	} {
 		if got := scope.encode(); got != encoded {
 			t.Errorf("wrote %s, want %s", got, encoded)
