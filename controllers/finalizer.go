@@ -77,7 +77,7 @@ func (r *Reconciler) applyFinalizer(ctx context.Context, app *v1alpha1.Applicati
 	if err != nil {
 		return fmt.Errorf("comparing the finalizer of the Application: %w", err)
 	}
-	if difference.Missing.Empty() && difference.Extra.Empty() && difference.Changed.Empty() {
+	if difference.Missing.Empty() && difference.Extra.Empty() && difference.Changed.Empty() && difference.OldVersion == "" {
 		return nil
 	}
 
@@ -90,7 +90,7 @@ func (r *Reconciler) applyFinalizer(ctx context.Context, app *v1alpha1.Applicati
 		return errApplicationGone
 	}
 	if err != nil {
-		return fmt.Errorf("applying the finalizer of the Application: %w", err)
+		return fmt.Errorf("applying the finalizer of the Application: %w", r.explainDroppedVersion(app, err))
 	}
 	r.writes.recordApply(client.ObjectKeyFromObject(app), v1alpha1.Kind, object)
 	app.ResourceVersion, app.Finalizers = object.GetResourceVersion(), object.GetFinalizers()

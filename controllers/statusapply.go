@@ -55,7 +55,7 @@ func (r *Reconciler) applyStatus(ctx context.Context, app *v1alpha1.Application,
 		return errCacheBehind
 	}
 	if err != nil {
-		return fmt.Errorf("applying the status of the Application: %w", err)
+		return fmt.Errorf("applying the status of the Application: %w", r.explainDroppedVersion(app, err))
 	}
 	r.writes.recordApply(client.ObjectKeyFromObject(app), v1alpha1.Kind, object)
 	if contested := statusConflicts(status); contested > 0 {

@@ -11,8 +11,8 @@ import (
 // reportFailure tells users of an error that keeps the operator from even looking at the children: it cannot set the
 // finalizer, or let go of what a deleted Application leaves. It returns err, for the retry.
 func (r *Reconciler) reportFailure(ctx context.Context, app *v1alpha1.Application, err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.Is(err, errDroppedVersion) {
+		return err // the status cannot be applied either
 	}
 	failed := (&childResult{kind: v1alpha1.Kind, name: app.Name}).failed(err)
 	if failed.outcome != outcomeRejected {
@@ -33,6 +33,7 @@ func (r *Reconciler) reportFailure(ctx context.Context, app *v1alpha1.Applicatio
 	stalled.status = trueStatus
 	conditions.set(v1alpha1.ConditionStalled, stalled)
 	status.Conditions, status.Message = conditions.list, truncate(sync.message, maxMessage)
+	status.Phase, status.ObservedGeneration = v1alpha1.PhaseFailed, app.Generation
 
 	switch applyErr := r.applyStatus(ctx, app, status); {
 	case errors.Is(applyErr, errCacheBehind):

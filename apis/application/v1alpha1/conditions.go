@@ -35,6 +35,9 @@ const (
 	ReasonForbidden = "Forbidden"
 	// ReasonApplyFailed: the API server failed at the write; the operator retries with back-off.
 	ReasonApplyFailed = "ApplyFailed"
+	// ReasonVersionDropped: managedFields of the Application name a version that the CustomResourceDefinition has no more,
+	// so nobody can apply to it. An Event tells it: the status cannot.
+	ReasonVersionDropped = "VersionDropped"
 	// ReasonTerminating: a child, or the namespace, is being deleted.
 	ReasonTerminating = "Terminating"
 	// ReasonForegroundDeletion: the Application is deleted in a way by which the garbage collector does not wait for the
