@@ -83,25 +83,45 @@ func TestRunFailsWithASentence(t *testing.T) {
 	check("no file", filepath.Join(t.TempDir(), "missing"), []string{"no configuration of a cluster", "missing", "--kubeconfig"})
 }
 
-func TestPreflightAsksWhereTheOperatorWatches(t *testing.T) {
+func TestPreflightAsksForWhatTheOperatorWatches(t *testing.T) {
 	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: "PartialObjectMetadataList"}}
-	const inA, inB = "/apis/application.mycompany.io/v1alpha1/namespaces/a/applications", "/apis/application.mycompany.io/v1alpha1/namespaces/b/applications"
-	for _, c := range []struct {
-		namespaces []string
-		answers    map[string]any
-		requests   []string
-		fails      bool
-	}{
-		{nil, map[string]any{listAll: list}, []string{listAll + "?limit=1"}, false},
-		{[]string{"a", "b"}, map[string]any{inA: list, inB: list}, []string{inA + "?limit=1", inB + "?limit=1"}, false},
-		{[]string{"a", "b"}, map[string]any{inA: list, inB: apierrors.NewForbidden(applications, "", nil)}, []string{inA + "?limit=1", inB + "?limit=1"}, true},
-	} {
-		server := newAPIServer(t, c.answers)
-		if err := preflight(t.Context(), &rest.Config{Host: server.URL}, c.namespaces); (err != nil) != c.fails {
-			t.Errorf("namespaces %v: %v", c.namespaces, err)
+	// paths of what is watched, in a namespace or all.
+	paths := func(in string) []string {
+		return []string{
+			"/apis/application.mycompany.io/v1alpha1" + in + "/applications", "/apis/apps/v1" + in + "/deployments", "/api/v1" + in + "/services",
 		}
-		if diff := cmp.Diff(c.requests, server.asked()); diff != "" {
-			t.Errorf("namespaces %v: requests (-want +got):\n%s", c.namespaces, diff)
+	}
+	a, b := paths("/namespaces/a"), paths("/namespaces/b")
+	for _, c := range []struct {
+		name       string
+		namespaces []string
+		paths      []string
+		forbidden  string
+	}{
+		{"all namespaces", nil, paths(""), ""},
+		{"two namespaces", []string{"a", "b"}, append(a, b...), ""},
+		{"no rights in the second", []string{"a", "b"}, append(a, b...), b[0]},
+		{"no right to read Deployments", nil, paths(""), paths("")[1]},
+		{"no right to read Services", nil, paths(""), paths("")[2]},
+	} {
+		answers := map[string]any{}
+		var want []string
+		for _, path := range c.paths {
+			answers[path] = list
+			want = append(want, path+"?limit=1")
+			if path == c.forbidden {
+				answers[path] = apierrors.NewForbidden(applications, "", errors.New("no"))
+				break
+			}
+			want = append(want, path+"?timeout=1s&timeoutSeconds=1&watch=true")
+		}
+		server := newAPIServer(t, answers)
+		err := preflight(t.Context(), &rest.Config{Host: server.URL}, c.namespaces)
+		if (err != nil) != (c.forbidden != "") {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if diff := cmp.Diff(want, server.asked()); diff != "" {
+			t.Errorf("%s: requests (-want +got):\n%s", c.name, diff)
 		}
 	}
 }

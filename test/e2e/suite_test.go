@@ -41,7 +41,12 @@ func TestEndToEnd(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx context.Context) {
 	var err error
-	env, err = harness.Start(ctx, harness.Options{Controllers: true, Output: GinkgoWriter})
+	env, err = harness.Start(ctx, harness.Options{
+		Controllers: true,
+		// Owner references take rights then that nothing else takes.
+		APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"},
+		Output:        GinkgoWriter,
+	})
 	Expect(err).NotTo(HaveOccurred())
 	// Registered here: a failure below must stop the cluster, too.
 	DeferCleanup(func() {
@@ -64,11 +69,12 @@ var _ = AfterEach(func() {
 })
 
 // AfterSuite sees what came between specs as well.
-var _ = AfterSuite(func() {
+var _ = AfterSuite(func(ctx SpecContext) {
 	if env == nil {
 		return
 	}
 	Expect(env.OperatorFailure()).To(Succeed())
 	Expect(env.StopOperator()).To(Succeed(), "the operator ends gracefully")
 	expectPoliteWrites(0)
+	expectLeastPrivilege(ctx)
 })

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -55,7 +56,12 @@ func (e *Environment) UnusedRights(ctx context.Context, user string, mark cluste
 	}
 	used := map[Right]bool{}
 	for _, event := range events {
-		used[needed(event)] = true
+		right := needed(event)
+		used[right] = true
+		if event.Verb == "patch" && event.Code() == http.StatusCreated {
+			// The API server then asked for this, too.
+			used[Right{Verb: "create", Resource: right.Resource}] = true
+		}
 	}
 	return slices.DeleteFunc(granted, func(right Right) bool { return used[right] }), nil
 }

@@ -10,6 +10,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/test/harness"
 )
 
 var _ = Describe("The operator of a single namespace", Ordered, func() {
@@ -53,7 +56,18 @@ var _ = Describe("The operator of a single namespace", Ordered, func() {
 			}).WithContext(ctx).Should(Succeed())
 			Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: elsewhere, Name: "web"}, child)).To(MatchError(ContainSubstring("not found")))
 		}
+		Eventually(func(ctx context.Context) (*v1alpha1.Application, error) {
+			app := &v1alpha1.Application{}
+			return app, env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "web"}, app)
+		}).WithContext(ctx).Should(HaveField("Status.ObservedGeneration", BeEquivalentTo(1)))
 		Expect(operator.Stop()).To(Succeed())
 		Expect(env.Denied(account, begin)).To(BeEmpty())
+		// It needed what this little takes, and is granted more.
+		Expect(env.UnusedRights(ctx, account, begin)).To(And(
+			ContainElement(harness.Right{Verb: "delete", Resource: "services"}),
+			Not(ContainElement(harness.Right{Verb: "create", Resource: "services"})),
+			Not(ContainElement(harness.Right{Verb: "create", Resource: "deployments.apps"})),
+			Not(ContainElement(harness.Right{Verb: "patch", Resource: "applications.application.mycompany.io/status"})),
+			Not(ContainElement(HaveField("Resource", "leases.coordination.k8s.io")))))
 	})
 })

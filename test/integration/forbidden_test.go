@@ -8,6 +8,8 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	"github.com/onsi/gomega/gexec"
 	"github.com/onsi/gomega/types"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -17,7 +19,10 @@ import (
 	"mycompany.io/application-operator/test/harness"
 )
 
-var _ = Describe("The operator without one of its rights", func() {
+// withoutRights labels specs that take rights from the operator. In all others it is denied nothing.
+const withoutRights = "without-rights"
+
+var _ = Describe("FR-39: the operator without one of its rights", Label(withoutRights), func() {
 	// heals waits until the missing right is back and all is well, without a touch of the Application.
 	heals := func(ctx context.Context, grant func()) {
 		GinkgoHelper()
@@ -90,6 +95,68 @@ var _ = Describe("The operator without one of its rights", func() {
 		Eventually(ctx, deployment).Should(HaveField("Spec.Template.Spec.Containers", HaveLen(1)))
 		Eventually(ctx, service).Should(HaveField("Spec.Ports", HaveLen(1)))
 		Eventually(loggedErrors).Should(ContainElement(And(ContainSubstring("cannot patch resource"), ContainSubstring("applications/status"))))
+		heals(ctx, grant)
+	})
+
+	DescribeTable("does not begin, and says why:",
+		func(ctx SpecContext, verb, group, resource string) {
+			grant := revoke(ctx, verb, group, resource)
+			kubeconfig, err := env.KubeconfigFor(harness.OperatorUser)
+			Expect(err).NotTo(HaveOccurred())
+			expectOneLine(run(ctx, "--kubeconfig="+kubeconfig), And(
+				ContainSubstring("the operator's user lacks rights"),
+				ContainSubstring(fmt.Sprintf("cannot %s resource %q", verb, resource)),
+				ContainSubstring("kubectl apply --server-side -k deploy/rbac")))
+
+			By("granting it: the next start, as a kubelet brings it about, goes well")
+			grant()
+			session := run(ctx, "--kubeconfig="+kubeconfig)
+			Eventually(session.Err).Should(gbytes.Say("Starting workers"))
+			Eventually(session.Interrupt()).Should(gexec.Exit(0))
+		},
+		Entry("to list Applications", "list", v1alpha1.GroupName, "applications"),
+		Entry("to watch Deployments", "watch", "apps", "deployments"),
+		Entry("to list Services", "list", "", "services"),
+	)
+
+	It("to watch Services, lost on the way, does its work, and says so in its log", func(ctx SpecContext) {
+		grant := revoke(ctx, "watch", "", "services")
+		By("breaking the watches that were begun before")
+		Expect(env.StopAPIServer()).To(Succeed())
+		Expect(env.StartAPIServer(ctx)).To(Succeed())
+		given(ctx, exposedSpec)
+		Eventually(env.OperatorLog).Should(ContainSubstring(`cannot watch resource \"services\"`))
+		heals(ctx, grant)
+
+		By("changing the Service: the operator sees it again")
+		edit(ctx, "somebody", theService(), "{spec: {ports: [{port: 8080, targetPort: 9999}]}}")
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonFieldConflict))
+	})
+
+	It("to set what blocks the deletion of an Application says so", func(ctx SpecContext) {
+		// The API server has OwnerReferencesPermissionEnforcement, see the suite.
+		grant := revoke(ctx, "update", v1alpha1.GroupName, "applications/finalizers")
+		write(ctx, exposedSpec)
+		Eventually(ctx, application).Should(beForbidden("Deployment", "cannot set blockOwnerDeletion"))
+		heals(ctx, grant)
+	})
+
+	It("to delete Deployments cannot let go of one, and says so", func(ctx SpecContext) {
+		given(ctx, "{image: registry.example/web:1, deletionPolicy: Orphan}")
+		grant := revoke(ctx, "delete", "apps", "deployments")
+		Expect(env.Client.Delete(ctx, theApplication())).To(Succeed())
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonForbidden,
+			ContainSubstring("cannot set an ownerRef on a resource you can't delete")))
+		grant()
+		eventuallyGone(ctx, theApplication())
+		Expect(the(ctx, deployment).OwnerReferences).To(BeEmpty())
+	})
+
+	It("to set the finalizer applies nothing, and says so", func(ctx SpecContext) {
+		grant := revoke(ctx, "patch", v1alpha1.GroupName, "applications")
+		write(ctx, "{image: registry.example/web:1, deletionPolicy: Orphan}")
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonForbidden,
+			ContainSubstring(`cannot patch resource "applications"`)))
 		heals(ctx, grant)
 	})
 

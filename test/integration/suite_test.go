@@ -4,6 +4,7 @@ package integration
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,7 +51,11 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	SetDefaultConsistentlyPollingInterval(50 * time.Millisecond)
 
 	var err error
-	env, err = harness.Start(ctx, harness.Options{Output: GinkgoWriter})
+	env, err = harness.Start(ctx, harness.Options{
+		// Owner references take rights then that nothing else takes.
+		APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"},
+		Output:        GinkgoWriter,
+	})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
 	Expect(env.StartOperator(ctx, operatorFlags...)).To(Succeed())
@@ -68,6 +73,9 @@ var _ = BeforeEach(func(ctx SpecContext) {
 // Whatever a story was about, these hold.
 var _ = AfterEach(func() {
 	expectWellBehavedWrites(begin)
+	if !slices.Contains(CurrentSpecReport().Labels(), withoutRights) {
+		Expect(env.Denied(harness.OperatorUser, begin)).To(BeEmpty())
+	}
 	if err := env.OperatorFailure(); err != nil {
 		// A race or a panic: no other story could come to its end.
 		AbortSuite(err.Error())
