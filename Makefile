@@ -64,6 +64,22 @@ cluster-down: $(TOOLS)/local ## Stop it
 build: ## Build bin/application-operator
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(strip -s -w $(stamps))' -o $(BIN)/application-operator ./cmd/application-operator
 
+.PHONY: image
+image: ## Build the operator's image as IMAGE:VERSION for PLATFORMS by docker buildx; IMAGE_FLAGS=--push publishes it
+	docker buildx build --file deploy/Dockerfile --platform $(PLATFORMS) $(if $(VERSION),--build-arg VERSION=$(VERSION)) \
+		$(if $(COMMIT),--build-arg COMMIT=$(COMMIT)) --tag $(IMAGE):$(or $(VERSION),latest) $(IMAGE_FLAGS) .
+
+.PHONY: release
+release: $(TOOLS)/kustomize ## Write install.yaml, the plugin's archives and checksums of VERSION=v1.2.3 to dist
+	$(GO) run ./test/release --version=$(VERSION) --commit=$(COMMIT) --image=$(IMAGE) --plugin=$(wildcard cmd/kubectl-application)
+
+.PHONY: record-release
+record-release: $(ASSETS) ## Store what the operator writes as release VERSION=v1.2.3, for the test of upgrades from it
+	RECORD_RELEASE=$(VERSION) $(GO) test -count=1 ./test/upgrade -ginkgo.focus='Recording a release'
+
+IMAGE ?= mycompany.io/application-operator
+PLATFORMS ?= linux/amd64,linux/arm64
+
 stamps = $(if $(VERSION),-X main.version=$(VERSION)) $(if $(COMMIT),-X main.commit=$(COMMIT))
 
 .PHONY: controlplane
@@ -85,11 +101,13 @@ clean: ## Remove everything that was built; a running cluster must be stopped be
 test: $(ASSETS) ## Run all tests: unit, suites on a real API server, end to end
 	$(call go-test,-C test/controlplane,./build/...)
 	$(call go-test,-C test/monitoring,./...)
+	$(call go-test,-C test/tools,./crdcompat)
 	$(call go-test,,./...)
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no API server
 	$(call go-test,-C test/controlplane,./build/...)
+	$(call go-test,-C test/tools,./crdcompat)
 	$(call go-test,,-short $$($(GO) list ./... | grep -v '^$(MODULE)/test/'))
 
 .PHONY: test-suites
@@ -148,7 +166,7 @@ lint: $(TOOLS)/golangci-lint ## Run the linters
 	@test/verify/lint.sh $(CODE)
 
 .PHONY: verify
-verify: verify-generate verify-tidy verify-deploy verify-scripts vet lint verify-lint ## Check everything that needs no test run
+verify: verify-generate verify-tidy verify-deploy verify-crd verify-scripts vet lint verify-lint ## Check everything that needs no test run
 
 .PHONY: vet
 vet: ## Run go vet
@@ -165,6 +183,11 @@ verify-tidy:
 .PHONY: verify-deploy
 verify-deploy: $(TOOLS)/kustomize
 	@test/verify/deploy.sh
+
+# What an upgrade of the CRD would break, compared with the last release.
+.PHONY: verify-crd
+verify-crd: $(TOOLS)/crdcompat
+	@$(TOOLS)/crdcompat test/upgrade/testdata deploy/crd/application.mycompany.io_applications.yaml test/upgrade/testdata/accepted-changes.txt
 
 .PHONY: verify-scripts
 verify-scripts:
@@ -196,6 +219,8 @@ $(TOOLS)/crdschema: $(tools-inputs) $(wildcard test/tools/crdschema/*.go)
 	$(call install-tool,test/tools,./crdschema)
 $(TOOLS)/crdpartial: $(tools-inputs) $(wildcard test/tools/crdpartial/*.go)
 	$(call install-tool,test/tools,./crdpartial)
+$(TOOLS)/crdcompat: $(tools-inputs) $(wildcard test/tools/crdcompat/*.go)
+	$(call install-tool,test/tools,./crdcompat)
 # On its own: the linter's hundreds of dependencies must not choose the generators' ones.
 $(TOOLS)/golangci-lint: test/tools/lint/go.mod test/tools/lint/go.sum
 	$(call install-tool,test/tools/lint,github.com/golangci/golangci-lint/v2/cmd/golangci-lint)
