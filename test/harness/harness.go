@@ -28,6 +28,8 @@ type Options struct {
 	// Controllers also runs kube-controller-manager, kube-scheduler and kwok: Deployments roll out, owners take their
 	// children with them.
 	Controllers bool
+	// Manifests is a file to install from, instead of the CRD and the roles in deploy.
+	Manifests string
 	// APIServerArgs are more flags for kube-apiserver.
 	APIServerArgs []string
 	// Output receives a copy of the operator's log, if not nil.
@@ -58,34 +60,48 @@ func Start(ctx context.Context, o Options) (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := cluster.Start(ctx, cluster.Options{
-		Controllers:   o.Controllers,
-		CRDs:          []string{filepath.Join(root, "deploy", "crd")},
-		APIServerArgs: o.APIServerArgs,
-	})
+	options := cluster.Options{Controllers: o.Controllers, APIServerArgs: o.APIServerArgs}
+	if o.Manifests == "" {
+		options.CRDs = []string{filepath.Join(root, "deploy", "crd")}
+	}
+	c, err := cluster.Start(ctx, options)
 	if err != nil {
 		return nil, err
 	}
 	e := &Environment{Cluster: c, binary: binary, output: o.Output}
-	if err := e.prepare(ctx, root); err != nil {
+	if err := e.prepare(ctx, root, o.Manifests); err != nil {
 		return nil, errors.Join(err, c.Stop())
 	}
 	return e, nil
 }
 
-func (e *Environment) prepare(ctx context.Context, root string) (err error) {
+func (e *Environment) prepare(ctx context.Context, root, manifests string) (err error) {
 	if e.Client, err = client.New(e.Config(), client.Options{Scheme: newScheme()}); err != nil {
 		return fmt.Errorf("creating the administrator's client: %w", err)
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: operatorNamespace}}
-	if err = client.IgnoreAlreadyExists(e.Client.Create(ctx, namespace)); err != nil {
-		return fmt.Errorf("creating the operator's namespace: %w", err)
-	}
-	if _, err = e.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(root, "deploy", "rbac")); err != nil {
-		return fmt.Errorf("granting the operator's rights: %w", err)
+	if err = e.authorize(ctx, root, manifests); err != nil {
+		return err
 	}
 	e.kubeconfig, err = e.KubeconfigFor(OperatorUser)
 	return err
+}
+
+// authorize gives the operator the rights that it has in production.
+func (e *Environment) authorize(ctx context.Context, root, manifests string) error {
+	if manifests != "" {
+		if _, err := e.Kubectl(ctx, "apply", "--server-side", "--filename", manifests); err != nil {
+			return fmt.Errorf("installing %s: %w", manifests, err)
+		}
+		return nil
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: operatorNamespace}}
+	if err := client.IgnoreAlreadyExists(e.Client.Create(ctx, namespace)); err != nil {
+		return fmt.Errorf("creating the operator's namespace: %w", err)
+	}
+	if _, err := e.Kubectl(ctx, "apply", "--server-side", "-k", filepath.Join(root, "deploy", "rbac")); err != nil {
+		return fmt.Errorf("granting the operator's rights: %w", err)
+	}
+	return nil
 }
 
 func newScheme() *runtime.Scheme {

@@ -10,6 +10,7 @@ tool (
 
 require (
 	k8s.io/apiextensions-apiserver v0.36.6
+	k8s.io/apimachinery v0.36.6
 	k8s.io/kube-openapi v0.0.0-20260427204847-8949caaa1199
 	sigs.k8s.io/yaml v1.6.0
 )
@@ -96,7 +97,6 @@ require (
 	gopkg.in/yaml.v2 v2.4.0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/api v0.36.6 // indirect
-	k8s.io/apimachinery v0.36.6 // indirect
 	k8s.io/apiserver v0.36.6 // indirect
 	k8s.io/client-go v0.36.6 // indirect
 	k8s.io/code-generator v0.36.6 // indirect

@@ -14,6 +14,7 @@ import (
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/test/cluster"
+	"mycompany.io/application-operator/test/harness"
 )
 
 // Once a CRD has dropped a version, nobody can apply to an object whose managedFields still name it
@@ -39,6 +40,7 @@ var _ = Describe("FR-44: a version that the CRD drops", Ordered, func() {
 	}
 
 	BeforeAll(func(ctx SpecContext) {
+		start(ctx, harness.Options{})
 		var err error
 		namespace, err = env.CreateNamespace(ctx)
 		Expect(err).NotTo(HaveOccurred())
@@ -93,8 +95,14 @@ var _ = Describe("FR-44: a version that the CRD drops", Ordered, func() {
 		Consistently(statusApplies).WithTimeout(quiet).Should(WithTransform(func(tried cluster.Events) int { return len(tried) },
 			BeNumerically("<=", 3)), "one for each change, and no retry")
 
+		By("looking for the Event: one, that counts")
+		repeated, err := env.OperatorRequests(begin, cluster.OnResource("events"), cluster.WithVerb("patch"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(repeated).NotTo(BeEmpty())
+		Expect(env.Denied(harness.OperatorUser, 0)).To(BeEmpty())
+
 		By("naming the version in the entry anew")
-		_, err := env.Kubectl(ctx, "patch", "application/forgotten", "--namespace="+namespace, "--type=json", "--patch="+fmt.Sprintf(
+		_, err = env.Kubectl(ctx, "patch", "application/forgotten", "--namespace="+namespace, "--type=json", "--patch="+fmt.Sprintf(
 			`[{"op":"test","path":"/metadata/managedFields/0/manager","value":"gitops"},{"op":"replace","path":"/metadata/managedFields/0/apiVersion","value":"%s/%s"}]`, v1alpha1.GroupName, newer))
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(read).WithContext(ctx).WithArguments(namespace, "forgotten").Should(

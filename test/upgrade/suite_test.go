@@ -3,6 +3,7 @@
 package upgrade
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -33,15 +34,18 @@ func TestUpgrade(t *testing.T) {
 	RunSpecs(t, "Upgrade")
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
+// start starts a cluster for the stories of a container.
+func start(ctx context.Context, o harness.Options) {
+	GinkgoHelper()
+	o.Output = GinkgoWriter
 	var err error
-	env, err = harness.Start(ctx, harness.Options{Output: GinkgoWriter})
+	env, err = harness.Start(ctx, o)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() {
 		env.KillOperator()
 		Expect(env.Stop()).To(Succeed())
 	})
-})
+}
 
 // now marks the end of the audit log.
 func now() cluster.Mark {
@@ -49,6 +53,17 @@ func now() cluster.Mark {
 	mark, err := env.Audit().Mark()
 	Expect(err).NotTo(HaveOccurred())
 	return mark
+}
+
+// eventuallyAtRest waits until the operator has written nothing for a while.
+func eventuallyAtRest(ctx context.Context) {
+	GinkgoHelper()
+	last := now()
+	Eventually(func() (cluster.Events, error) {
+		since := last
+		last = now()
+		return env.OperatorWrites(since)
+	}).WithContext(ctx).WithPolling(quiet).Should(BeEmpty())
 }
 
 // child names the Deployment of an Application without having read it.
