@@ -3,6 +3,7 @@ package upgrade
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -26,9 +27,14 @@ var _ = Describe("FR-44: a version that the CRD drops", Ordered, func() {
 	)
 	var namespace string
 
-	// written applies an Application as a GitOps tool does, and its status as an operator of that time does.
+	// written applies an Application as a GitOps tool does, and its finalizer and status as an operator of that time does.
 	written := func(ctx context.Context, version, name, image string) error {
 		if err := env.ApplyYAML(ctx, "gitops", namespace, manifest(version, name, image)); err != nil {
+			return err
+		}
+		finalizer := fmt.Sprintf("{apiVersion: %s/%s, kind: %s, metadata: {name: %s, finalizers: [%s]}}",
+			v1alpha1.GroupName, version, v1alpha1.Kind, name, v1alpha1.Finalizer)
+		if err := env.ApplyYAML(ctx, v1alpha1.FieldManagerFinalizer, namespace, finalizer); err != nil {
 			return err
 		}
 		status := &unstructured.Unstructured{Object: map[string]any{
@@ -59,8 +65,9 @@ var _ = Describe("FR-44: a version that the CRD drops", Ordered, func() {
 		Expect(env.ApplyYAML(ctx, "gitops", namespace, manifest(newer, "moved", "registry.example/web:1"))).To(Succeed())
 		Expect(env.StartOperator(ctx)).To(Succeed())
 		for _, name := range []string{"moved", "forgotten"} {
-			Eventually(versionsOf).WithContext(ctx).WithArguments(namespace, name).Should(
-				HaveKeyWithValue(v1alpha1.FieldManagerStatus, v1alpha1.GroupName+"/"+newer), name)
+			Eventually(versionsOf).WithContext(ctx).WithArguments(namespace, name).Should(And(
+				HaveKeyWithValue(v1alpha1.FieldManagerFinalizer, v1alpha1.GroupName+"/"+newer),
+				HaveKeyWithValue(v1alpha1.FieldManagerStatus, v1alpha1.GroupName+"/"+newer)), name)
 		}
 		Expect(versionsOf(ctx, namespace, "forgotten")).To(HaveKeyWithValue("gitops", v1alpha1.GroupName+"/"+older), "of others it does not touch the record")
 
@@ -85,7 +92,7 @@ var _ = Describe("FR-44: a version that the CRD drops", Ordered, func() {
 		Expect(env.MergeYAML(ctx, "platform", child(namespace, "forgotten"), "{metadata: {labels: {owner: somebody}}}")).To(Succeed())
 		Eventually(notes).WithContext(ctx).WithArguments(namespace, "forgotten", v1alpha1.ReasonVersionDropped).Should(ConsistOf(And(
 			ContainSubstring("No apply to Application forgotten is possible"),
-			ContainSubstring(`entry number 0, of "gitops" (Apply) at application.mycompany.io/v1alpha0`))))
+			ContainSubstring(`of "gitops" (Apply) at application.mycompany.io/v1alpha0`))))
 		Expect(env.OperatorLog()).To(ContainSubstring("a version that managedFields name was dropped"))
 
 		By("counting the attempts")
@@ -102,8 +109,12 @@ var _ = Describe("FR-44: a version that the CRD drops", Ordered, func() {
 		Expect(env.Denied(harness.OperatorUser, 0)).To(BeEmpty())
 
 		By("naming the version in the entry anew")
+		said, err := notes(ctx, namespace, "forgotten", v1alpha1.ReasonVersionDropped)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(said).To(HaveLen(1))
+		number := regexp.MustCompile(`entry number (\d+), of`).FindStringSubmatch(said[0])[1]
 		_, err = env.Kubectl(ctx, "patch", "application/forgotten", "--namespace="+namespace, "--type=json", "--patch="+fmt.Sprintf(
-			`[{"op":"test","path":"/metadata/managedFields/0/manager","value":"gitops"},{"op":"replace","path":"/metadata/managedFields/0/apiVersion","value":"%s/%s"}]`, v1alpha1.GroupName, newer))
+			`[{"op":"test","path":"/metadata/managedFields/%[1]s/manager","value":"gitops"},{"op":"replace","path":"/metadata/managedFields/%[1]s/apiVersion","value":"%[2]s/%[3]s"}]`, number, v1alpha1.GroupName, newer))
 		Expect(err).NotTo(HaveOccurred())
 		Eventually(read).WithContext(ctx).WithArguments(namespace, "forgotten").Should(
 			HaveField("Status.Conflicts", ConsistOf(HaveField("Manager", "platform"))))
@@ -113,7 +124,7 @@ var _ = Describe("FR-44: a version that the CRD drops", Ordered, func() {
 })
 
 func manifest(version, name, image string) string {
-	return fmt.Sprintf("{apiVersion: %s/%s, kind: %s, metadata: {name: %s}, spec: {image: %q, replicas: 1}}",
+	return fmt.Sprintf("{apiVersion: %s/%s, kind: %s, metadata: {name: %s}, spec: {image: %q, replicas: 1, deletionPolicy: Orphan}}",
 		v1alpha1.GroupName, version, v1alpha1.Kind, name, image)
 }
 
