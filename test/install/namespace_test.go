@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -33,8 +34,14 @@ var _ = Describe("The operator of a single namespace", Ordered, func() {
 		bindings := &rbacv1.ClusterRoleBindingList{}
 		Expect(env.Client.List(ctx, bindings)).To(Succeed())
 		for _, binding := range bindings.Items {
-			Expect(binding.Subjects).NotTo(ContainElement(HaveField("Namespace", namespace)), binding.Name)
+			if binding.Name == "application-operator" {
+				Expect(binding.Subjects).NotTo(ContainElement(HaveField("Namespace", namespace)))
+			}
 		}
+		binding := &rbacv1.RoleBinding{}
+		Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "application-operator"}, binding)).To(Succeed())
+		Expect(binding.RoleRef).To(Equal(rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "application-operator"}))
+		Expect(binding.Subjects).To(ConsistOf(rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "application-operator"}))
 	})
 
 	It("does all its work there, and nothing elsewhere", func(ctx SpecContext) {
@@ -42,7 +49,7 @@ var _ = Describe("The operator of a single namespace", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		begin, err := env.Audit().Mark()
 		Expect(err).NotTo(HaveOccurred())
-		operator, err := env.StartOperatorAs(ctx, account, "--watch-namespaces="+namespace, "--leader-elect", "--leader-election-namespace="+namespace)
+		operator, err := env.StartOperatorAs(ctx, account, append(selection(ctx, namespace), "--leader-elect", "--leader-election-namespace="+namespace)...)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(operator.Stop)
 
@@ -71,3 +78,20 @@ var _ = Describe("The operator of a single namespace", Ordered, func() {
 			Not(ContainElement(HaveField("Resource", "leases.coordination.k8s.io")))))
 	})
 })
+
+// selection returns the flags of the installed operator that say what it watches, as a kubelet would expand them.
+func selection(ctx context.Context, namespace string) []string {
+	GinkgoHelper()
+	deployment := &appsv1.Deployment{}
+	Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "application-operator"}, deployment)).To(Succeed())
+	main := deployment.Spec.Template.Spec.Containers[0]
+	Expect(main.Env).To(ContainElement(And(
+		HaveField("Name", "POD_NAMESPACE"), HaveField("ValueFrom.FieldRef.FieldPath", "metadata.namespace"))))
+	var flags []string
+	for _, arg := range main.Args {
+		if strings.HasPrefix(arg, "--watch-namespaces") {
+			flags = append(flags, strings.ReplaceAll(arg, "$(POD_NAMESPACE)", namespace))
+		}
+	}
+	return flags
+}
