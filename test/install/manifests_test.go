@@ -2,6 +2,7 @@ package install
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,14 +31,20 @@ var _ = Describe("The manifests", func() {
 		Expect(versions(ctx)).To(Equal(before))
 	})
 
-	It("may have each of the components", func(ctx SpecContext) {
+	It("may have each of the components, and all that go together", func(ctx SpecContext) {
+		install(ctx, overlay(""))
+		Expect(env.InstallCRDs(filepath.Join("testdata", "kinds-of-others.yaml"))).To(Succeed())
 		Expect(components()).To(ContainElements("network-policy", "single-namespace"))
 		for _, component := range components() {
-			By(component)
-			if component != "single-namespace" { // see there
-				install(ctx, overlay("", component))
+			if component == "single-namespace" {
+				continue // it takes a namespace: see there
 			}
+			By(component)
+			// A dry run passes validation and admission, and leaves nothing that would warn or deny in other stories.
+			install(ctx, overlay("", component), "--dry-run=server")
 		}
+		By("all together")
+		install(ctx, overlay("", together()...), "--dry-run=server")
 	})
 
 	It("name nothing that the operator does not know", func(ctx SpecContext) {
@@ -103,7 +110,7 @@ var _ = Describe("The manifests", func() {
 	})
 
 	It("name the image in one place", func(ctx SpecContext) {
-		rendered := render(ctx, overlay("images: [{name: mycompany.io/application-operator, newName: registry.example/operator, newTag: v9.9.9}]", components()...))
+		rendered := render(ctx, overlay("images: [{name: mycompany.io/application-operator, newName: registry.example/operator, newTag: v9.9.9}]", together()...))
 		Expect(rendered).To(ContainSubstring("image: registry.example/operator:v9.9.9"))
 		for line := range strings.Lines(rendered) {
 			if line := strings.TrimSpace(line); strings.HasPrefix(line, "image: ") {

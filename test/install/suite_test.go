@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,9 +42,9 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 })
 
 // install applies a folder of manifests as a person does. A warning of the API server is a failure.
-func install(ctx context.Context, folder string) (stdout string) {
+func install(ctx context.Context, folder string, flags ...string) (stdout string) {
 	GinkgoHelper()
-	cmd, err := env.KubectlCommand(ctx, "apply", "--server-side", "--warnings-as-errors", "-k", folder)
+	cmd, err := env.KubectlCommand(ctx, append([]string{"apply", "--server-side", "--warnings-as-errors", "-k", folder}, flags...)...)
 	Expect(err).NotTo(HaveOccurred())
 	var out, errors bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errors
@@ -92,4 +93,12 @@ func components() []string {
 		names = append(names, entry.Name())
 	}
 	return names
+}
+
+// together are all components that one installation can have. Those that deny are another form of those that warn.
+func together() []string {
+	GinkgoHelper()
+	return slices.DeleteFunc(components(), func(name string) bool {
+		return name == "single-namespace" || strings.HasSuffix(name, "-deny")
+	})
 }
