@@ -75,6 +75,8 @@ var contract = map[string]struct{ got, want string }{
 	"ReasonInvalid":                  {v1alpha1.ReasonInvalid, "Invalid"},
 	"ReasonForbidden":                {v1alpha1.ReasonForbidden, "Forbidden"},
 	"ReasonApplyFailed":              {v1alpha1.ReasonApplyFailed, "ApplyFailed"},
+	"ReasonChildrenLost":             {v1alpha1.ReasonChildrenLost, "ChildrenLost"},
+	"ReasonVersionDropped":           {v1alpha1.ReasonVersionDropped, "VersionDropped"},
 	"ReasonTerminating":              {v1alpha1.ReasonTerminating, "Terminating"},
 	"ReasonPaused":                   {v1alpha1.ReasonPaused, "Paused"},
 	"ReasonRolledOut":                {v1alpha1.ReasonRolledOut, "RolledOut"},
@@ -82,6 +84,7 @@ var contract = map[string]struct{ got, want string }{
 	"ReasonProgressDeadlineExceeded": {v1alpha1.ReasonProgressDeadlineExceeded, "ProgressDeadlineExceeded"},
 	"ReasonReplicaFailure":           {v1alpha1.ReasonReplicaFailure, "ReplicaFailure"},
 	"ReasonDeploymentMissing":        {v1alpha1.ReasonDeploymentMissing, "DeploymentMissing"},
+	"ReasonDeploymentUnknown":        {v1alpha1.ReasonDeploymentUnknown, "DeploymentUnknown"},
 	"ReasonAvailabilityUnknown":      {v1alpha1.ReasonAvailabilityUnknown, "AvailabilityUnknown"},
 }
 
