@@ -61,8 +61,9 @@ cluster-down: $(TOOLS)/local ## Stop it
 ##@ Build
 
 .PHONY: build
-build: ## Build bin/application-operator
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(strip -s -w $(stamps))' -o $(BIN)/application-operator ./cmd/application-operator
+build: ## Build the operator and the kubectl plugin into bin
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(strip -s -w $(stamps))' -o $(BIN)/ ./cmd/application-operator ./cmd/kubectl-application
+	@ln -sf kubectl-application $(BIN)/kubectl_complete-application
 
 .PHONY: image
 image: ## Build the operator's image as IMAGE:VERSION for PLATFORMS by docker buildx; IMAGE_FLAGS=--push publishes it
