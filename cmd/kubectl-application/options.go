@@ -23,7 +23,8 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 Options:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
 
-{{if .HasAvailableSubCommands}}
+{{- if .HasAvailableSubCommands}}
+
 "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
 "{{.Root.CommandPath}} options" lists the options that choose a cluster, a namespace and a user, as in kubectl.
 `
