@@ -21,9 +21,8 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 {{- if and .HasParent .HasAvailableLocalFlags}}
 
 Options:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}
-
-{{- if .HasAvailableSubCommands}}
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
+{{end}}{{if .HasAvailableSubCommands}}
 
 "{{.CommandPath}} COMMAND --help" tells more about a command.{{end}}
 "{{.Root.CommandPath}} options" lists the options that choose a cluster, a namespace and a user, as in kubectl.
