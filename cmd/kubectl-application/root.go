@@ -5,6 +5,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/owners"
 )
 
 // newRootCommand puts the plugin together. Each command has a package of its own.
@@ -33,6 +34,7 @@ with your own rights, and say it in words.`,
 	utilruntime.Must(root.RegisterFlagCompletionFunc("namespace", f.CompleteNamespaces))
 
 	root.AddCommand(
+		owners.NewCommand(f),
 		newOptionsCommand(),
 		newVersionCommand(f),
 	)
