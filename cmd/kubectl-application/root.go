@@ -5,7 +5,10 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/conflicts"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/owners"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/render"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/transfer"
 )
 
 // newRootCommand puts the plugin together. Each command has a package of its own.
@@ -35,6 +38,10 @@ with your own rights, and say it in words.`,
 
 	root.AddCommand(
 		owners.NewCommand(f),
+		conflicts.NewCommand(f),
+		render.NewCommand(f),
+		transfer.NewTakeCommand(f),
+		transfer.NewReleaseCommand(f),
 		newOptionsCommand(),
 		newVersionCommand(f),
 	)

@@ -1,0 +1,118 @@
+package conflicts
+
+import (
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
+)
+
+// Conflict is one field of a child that others own with a value other than the wanted one.
+type Conflict struct {
+	Namespace   string `json:"namespace"`
+	Application string `json:"application"`
+	// Policy is the Application's conflictPolicy.
+	Policy v1alpha1.ConflictPolicy `json:"conflictPolicy"`
+	Kind   string                  `json:"kind"`
+	Name   string                  `json:"name"`
+	Field  string                  `json:"field"`
+	// Wanted is the value that the operator would apply.
+	Wanted any `json:"wanted"`
+	// Live is the value that the field has. It is absent if the field is.
+	Live   any     `json:"live,omitempty"`
+	Owners []Owner `json:"owners"`
+	// Redacted says that Wanted and Live are hidden.
+	Redacted    bool         `json:"redacted,omitempty"`
+	Resolutions []Resolution `json:"resolutions"`
+
+	path fieldpath.Path
+}
+
+// Owner is a manager that owns a contested field.
+type Owner struct {
+	Manager     string                            `json:"manager"`
+	Operation   metav1.ManagedFieldsOperationType `json:"operation"`
+	Subresource string                            `json:"subresource,omitempty"`
+	APIVersion  string                            `json:"apiVersion,omitempty"`
+	// Since is when the manager last changed what it owns: the field came to be contested then at the latest.
+	Since *metav1.Time `json:"since,omitempty"`
+}
+
+// Find returns the conflicts of one child, sorted by field. The application is what the child was read for, as the API
+// server sent it.
+func Find(target shell.Target, application *unstructured.Unstructured, child *children.Child) ([]Conflict, error) {
+	if child.Intent == nil || child.Live == nil || child.Hindrance() != "" {
+		return nil, nil
+	}
+	plan, err := child.Plan()
+	if err != nil {
+		return nil, fmt.Errorf("%s in namespace %s: %w", child.Reference(), child.App.Namespace, err)
+	}
+	managed, _ := ownership.Parse(child.Live.GetManagedFields()) // what cannot be read has no time either
+	var found []Conflict
+	for _, field := range ownership.GroupByField(plan.Conflicts) {
+		conflict, err := describe(target, application, child, managed, field)
+		if err != nil {
+			return nil, fmt.Errorf("%s in namespace %s: %w", child.Reference(), child.App.Namespace, err)
+		}
+		found = append(found, *conflict)
+	}
+	return found, nil
+}
+
+func describe(target shell.Target, application *unstructured.Unstructured, child *children.Child, managed ownership.ManagedFields, field ownership.FieldConflict) (*Conflict, error) {
+	path, err := child.Intent.ParsePath(field.Field)
+	if err != nil {
+		return nil, err
+	}
+	live, _, err := child.Intent.LiveValue(child.Live, path)
+	if err != nil {
+		return nil, err
+	}
+	wanted, _ := child.Intent.Value(path)
+	conflict := &Conflict{
+		Namespace:   child.App.Namespace,
+		Application: child.App.Name,
+		Policy:      policyOf(child.App),
+		Kind:        child.Object.GroupVersionKind().Kind,
+		Name:        child.App.Name,
+		Field:       field.Field,
+		Wanted:      wanted,
+		Live:        live,
+		path:        path,
+	}
+	for _, c := range field.Conflicts {
+		conflict.Owners = append(conflict.Owners, Owner{
+			Manager: c.Manager, Operation: c.Operation, Subresource: c.Subresource, APIVersion: c.APIVersion,
+			Since: timeOf(managed, c),
+		})
+	}
+	conflict.Resolutions, err = resolve(&contest{
+		target: target, application: application, child: child, path: path, field: field, wanted: wanted, live: live,
+	})
+	return conflict, err
+}
+
+func policyOf(app *v1alpha1.Application) v1alpha1.ConflictPolicy {
+	if app.Spec.ConflictPolicy == "" {
+		return v1alpha1.ConflictAbort
+	}
+	return app.Spec.ConflictPolicy
+}
+
+// timeOf returns when an owner's entry changed last, in UTC, or nil if nothing tells.
+func timeOf(managed ownership.ManagedFields, c ownership.Conflict) *metav1.Time {
+	for _, entry := range managed {
+		if entry.Manager == c.Owner() && entry.APIVersion == c.APIVersion && entry.Time != nil {
+			return &metav1.Time{Time: entry.Time.In(time.UTC)}
+		}
+	}
+	return nil
+}

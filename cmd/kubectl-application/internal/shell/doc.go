@@ -1,0 +1,2 @@
+// Package shell writes command lines that people can paste into a POSIX shell.
+package shell

@@ -1,0 +1,157 @@
+package transfer
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/redact"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
+)
+
+// announce shows what the change does, before it is done.
+func (t *transfer) announce(change *Change) {
+	var b strings.Builder
+	for i := range change.Fields {
+		t.announceField(&b, change, &change.Fields[i])
+	}
+	if len(change.Patch) == 0 {
+		b.WriteString("Nothing needs to be changed.\n")
+	}
+	fmt.Fprint(t.factory.Out, b.String())
+	if len(change.Patch) == 0 {
+		t.next(change)
+	}
+}
+
+func (t *transfer) announceField(b *strings.Builder, change *Change, field *FieldChange) {
+	fmt.Fprintf(b, "%s of %s in namespace %s:\n", field.Path, change.Child.Reference(), change.Child.App.Namespace)
+	fmt.Fprintf(b, "  owned by:    %s\n", owners(change.Child.Live.GetManagedFields(), field.Path))
+	if len(change.Patch) > 0 {
+		fmt.Fprintf(b, "  then by:     %s\n", owners(change.After.Live.GetManagedFields(), field.Path))
+	}
+	fmt.Fprintf(b, "  value now:   %s\n", t.value(field.Path, field.Live))
+	if t.verb == takeVerb {
+		fmt.Fprintf(b, "  value wanted: %s\n", t.value(field.Path, field.Wanted))
+	}
+}
+
+func owners(entries []metav1.ManagedFieldsEntry, path fieldpath.Path) string {
+	managed, err := ownership.Parse(entries)
+	if err != nil {
+		return "<unreadable>"
+	}
+	var all []ownership.Manager
+	for _, owner := range managed.Owners(path) {
+		all = append(all, owner.Manager)
+	}
+	if len(all) == 0 {
+		return "nobody"
+	}
+	return Managers(all)
+}
+
+// value renders a value as JSON, or hides it.
+func (t *transfer) value(path fieldpath.Path, value any) string {
+	switch {
+	case value == nil:
+		return "<none>"
+	case t.redact && redact.Hides(path):
+		return redact.Hidden
+	}
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return "<unreadable>"
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// next says what happens after the change, and what the user has to do for it.
+func (t *transfer) next(change *Change) {
+	switch t.verb {
+	case takeVerb:
+		t.nextOfTake(change)
+	case releaseVerb:
+		for i := range change.Fields {
+			t.nextOfRelease(change, &change.Fields[i])
+		}
+	}
+}
+
+func (t *transfer) nextOfTake(change *Change) {
+	out, app := t.factory.Out, change.Child.App
+	if app.Spec.Paused {
+		fmt.Fprintln(out, "The Application is paused: the operator applies its value once spec.paused is false.")
+		return
+	}
+	plan, err := change.After.Plan()
+	if err != nil || len(plan.Conflicts) == 0 {
+		fmt.Fprintln(out, "The operator applies what the Application wants, without a conflict.")
+		return
+	}
+	var contested []string
+	for _, field := range ownership.GroupByField(plan.Conflicts) {
+		contested = append(contested, field.Field)
+	}
+	effect := "the operator applies nothing of it before these are settled"
+	if app.Spec.ConflictPolicy == v1alpha1.ConflictYield {
+		effect = "the operator leaves these to their owners and applies the rest"
+	}
+	fmt.Fprintf(out, "Still contested of %s: %s. Under conflictPolicy %s %s; see \"kubectl application conflicts %s\".\n",
+		change.Child.Reference(), strings.Join(contested, ", "), policy(app), effect, app.Name)
+}
+
+func policy(app *v1alpha1.Application) v1alpha1.ConflictPolicy {
+	if app.Spec.ConflictPolicy == "" {
+		return v1alpha1.ConflictAbort
+	}
+	return app.Spec.ConflictPolicy
+}
+
+func (t *transfer) nextOfRelease(change *Change, field *FieldChange) {
+	out, child := t.factory.Out, change.Child
+	if !child.Intent.Fields().Has(field.Path) {
+		fmt.Fprintf(out, "The operator has no claim on %s any more, and its value stays.\n", field.Path)
+		return
+	}
+	if command := t.dropCommand(change, field); command != "" {
+		fmt.Fprintf(out, "Both own %s now. Remove it from the Application, and the operator lets go of it; the value stays:\n  %s\n", field.Path, command)
+		return
+	}
+	fmt.Fprintf(out, "Both own %s now, and will as long as the Application wants the same value: it cannot be removed from the Application's spec. ", field.Path)
+	if child.App.Spec.ConflictPolicy == v1alpha1.ConflictYield {
+		fmt.Fprintln(out, "Under conflictPolicy Yield the operator leaves it to the other owner as soon as that writes another value.")
+		return
+	}
+	fmt.Fprintln(out, "Under conflictPolicy Abort another value of either is a conflict; with conflictPolicy Yield the operator leaves the field to whoever writes another value.")
+}
+
+// dropCommand returns the command that makes the Application want the field no longer, but still the child, or nothing if
+// there is none.
+func (t *transfer) dropCommand(change *Change, field *FieldChange) string {
+	source, exists := spec.Source(change.Child.Object, field.Path)
+	if !exists || source.Required {
+		return ""
+	}
+	edit, err := source.Drop(t.target(change), t.application)
+	if err != nil {
+		return ""
+	}
+	after, err := change.Child.After(edit.Edited)
+	if err != nil || after.Intent == nil || after.Intent.Fields().Has(field.Path) {
+		return ""
+	}
+	return edit.Command
+}
+
+func (t *transfer) target(change *Change) shell.Target {
+	return t.factory.Target(change.Child.App.Namespace)
+}

@@ -1,0 +1,45 @@
+package transfer
+
+import (
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
+)
+
+// Take plans how all other managers lose their claims on fields that the operator wants. Then the operator's next apply
+// does not conflict in them. The change has no patch if nobody else owns any of the fields.
+//
+// The error is a *RefusalError if that cannot be or would make no sense.
+func Take(child *children.Child, fields []string) (*Change, error) {
+	rewrite, err := begin(child)
+	if err != nil {
+		return nil, err
+	}
+	var changes []FieldChange
+	for _, text := range fields {
+		path, err := field(child, text, child.Intent.Fields())
+		if err != nil {
+			return nil, err
+		}
+		if !child.Intent.Fields().Has(path) {
+			return nil, refuse("the Application wants nothing at %s of %s, so the operator would not own it: %s", path, child.Reference(), wantFirst(child, path))
+		}
+		change := FieldChange{Path: path}
+		change.From = rewrite.Drop(fieldpath.NewSet(path), isOther)
+		if change.Live, change.Wanted, err = values(child, path); err != nil {
+			return nil, err
+		}
+		changes = append(changes, change)
+	}
+	return end(child, rewrite, changes)
+}
+
+// wantFirst says how the operator comes to want a field.
+func wantFirst(child *children.Child, path fieldpath.Path) string {
+	source, exists := spec.Source(child.Object, path)
+	if !exists {
+		return "no field of the Application's spec is about it, and it stays with those who own it"
+	}
+	return "set " + source.Path.String() + " of the Application first"
+}
