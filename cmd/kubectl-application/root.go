@@ -6,6 +6,7 @@ import (
 
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/conflicts"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/diff"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/owners"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/render"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/transfer"
@@ -39,6 +40,7 @@ with your own rights, and say it in words.`,
 	root.AddCommand(
 		owners.NewCommand(f),
 		conflicts.NewCommand(f),
+		diff.NewCommand(f),
 		render.NewCommand(f),
 		transfer.NewTakeCommand(f),
 		transfer.NewReleaseCommand(f),

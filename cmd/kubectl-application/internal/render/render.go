@@ -13,7 +13,7 @@ import (
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/redact"
 )
 
-// withoutOwner explains why a child stands alone. The uid of an Application is known only to the API server.
+// withoutOwner explains why children stand alone. The uid of an Application is known only to the API server.
 const withoutOwner = `# The operator also sets metadata.ownerReferences, which needs the Application's uid. To see that, render what
 # "kubectl get applications.application.mycompany.io %s --output=yaml" prints.
 `
@@ -53,7 +53,7 @@ type writer struct {
 }
 
 func (w *writer) add(app *v1alpha1.Application, configs []*unstructured.Unstructured) error {
-	for _, config := range configs {
+	for n, config := range configs {
 		if w.redact {
 			config = redact.Object(config)
 		}
@@ -69,7 +69,7 @@ func (w *writer) add(app *v1alpha1.Application, configs []*unstructured.Unstruct
 		if w.documents > 0 {
 			head = "---\n"
 		}
-		if app.UID == "" {
+		if app.UID == "" && n == 0 {
 			head += fmt.Sprintf(withoutOwner, app.Name)
 		}
 		w.documents++

@@ -116,7 +116,7 @@ func field(child *children.Child, text string, known *fieldpath.Set) (fieldpath.
 	if within := below(known, path); len(within) > 0 {
 		return nil, refuse("%s is no single field: name one of %s", path, strings.Join(within, ", "))
 	}
-	if isKey(path) {
+	if children.IsKey(path) {
 		return nil, refuse("%s is the key of a list item: all that have a part in the item own it together", path)
 	}
 	return path, nil
@@ -126,26 +126,12 @@ func field(child *children.Child, text string, known *fieldpath.Set) (fieldpath.
 func below(fields *fieldpath.Set, parent fieldpath.Path) []string {
 	var within []string
 	fields.Leaves().Iterate(func(path fieldpath.Path) {
-		if len(path) > len(parent) && path[:len(parent)].Equals(parent) && !isKey(path) {
+		if len(path) > len(parent) && path[:len(parent)].Equals(parent) && !children.IsKey(path) {
 			within = append(within, path.String())
 		}
 	})
 	slices.Sort(within)
 	return within
-}
-
-// isKey reports whether a path is that of a key of a list item.
-func isKey(path fieldpath.Path) bool {
-	n := len(path)
-	if n < 2 || path[n-2].Key == nil || path[n-1].FieldName == nil {
-		return false
-	}
-	for _, key := range *path[n-2].Key {
-		if key.Name == *path[n-1].FieldName {
-			return true
-		}
-	}
-	return false
 }
 
 // values returns what a field is and what the operator wants it to be.

@@ -3,6 +3,7 @@ package transfer
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,16 +32,30 @@ func (t *transfer) announce(change *Change) {
 }
 
 func (t *transfer) announceField(b *strings.Builder, change *Change, field *FieldChange) {
-	fmt.Fprintf(b, "%s of %s in namespace %s:\n", field.Path, change.Child.Reference(), change.Child.App.Namespace)
-	fmt.Fprintf(b, "  owned by:    %s\n", owners(change.Child.Live.GetManagedFields(), field.Path))
-	if len(change.Patch) > 0 {
-		fmt.Fprintf(b, "  then by:     %s\n", owners(change.After.Live.GetManagedFields(), field.Path))
+	fmt.Fprintf(b, "%s of %s in namespace %s\n", field.Path, change.Child.Reference(), change.Child.App.Namespace)
+	before, after := owners(change.Child.Live.GetManagedFields(), field.Path), owners(change.After.Live.GetManagedFields(), field.Path)
+	if t.verb == takeVerb && after == nobody {
+		after = Managers([]ownership.Manager{operator}) + ", by its next apply"
 	}
-	fmt.Fprintf(b, "  value now:   %s\n", t.value(field.Path, field.Live))
-	if t.verb == takeVerb {
-		fmt.Fprintf(b, "  value wanted: %s\n", t.value(field.Path, field.Wanted))
+	fmt.Fprintf(b, "  owner: %s\n", becomes(before, after))
+	live, then := t.value(field.Path, field.Live), ""
+	if t.verb == takeVerb && !reflect.DeepEqual(field.Live, field.Wanted) {
+		then = t.value(field.Path, field.Wanted) + ", by its next apply"
+		if t.hides(field.Path) {
+			then = "another, by its next apply"
+		}
 	}
+	fmt.Fprintf(b, "  value: %s\n", becomes(live, then))
 }
+
+func becomes(before, after string) string {
+	if after == "" || before == after {
+		return before + " (stays)"
+	}
+	return before + " -> " + after
+}
+
+const nobody = "nobody"
 
 func owners(entries []metav1.ManagedFieldsEntry, path fieldpath.Path) string {
 	managed, err := ownership.Parse(entries)
@@ -52,7 +67,7 @@ func owners(entries []metav1.ManagedFieldsEntry, path fieldpath.Path) string {
 		all = append(all, owner.Manager)
 	}
 	if len(all) == 0 {
-		return "nobody"
+		return nobody
 	}
 	return Managers(all)
 }
@@ -62,7 +77,7 @@ func (t *transfer) value(path fieldpath.Path, value any) string {
 	switch {
 	case value == nil:
 		return "<none>"
-	case t.redact && redact.Hides(path):
+	case t.hides(path):
 		return redact.Hidden
 	}
 	var b strings.Builder
@@ -73,6 +88,8 @@ func (t *transfer) value(path fieldpath.Path, value any) string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+func (t *transfer) hides(path fieldpath.Path) bool { return t.redact && redact.Hides(path) }
 
 // next says what happens after the change, and what the user has to do for it.
 func (t *transfer) next(change *Change) {

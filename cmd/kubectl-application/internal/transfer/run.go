@@ -114,11 +114,11 @@ func (t *transfer) which() (cli.Object, error) {
 	}
 	switch len(fitting) {
 	case 0:
-		return "", reason
+		return "", fmt.Errorf("neither a Deployment nor a Service has such a field: %w", reason)
 	case 1:
 		return fitting[0], nil
 	}
-	return "", fmt.Errorf("both a Deployment and a Service have such a field: choose one with --object")
+	return "", errors.New("both a Deployment and a Service have such a field: choose one with --object")
 }
 
 func (t *transfer) fits(object cli.Object) error {
