@@ -29,10 +29,10 @@ func Explain(err error, request Request) error {
 	case err == nil:
 		return nil
 	case isAbsentKind(err) && request.Resource == ApplicationResource:
-		return fmt.Errorf("this cluster does not serve %s, so the operator is not installed in it: install it with \"kubectl apply --server-side -k deploy/default\", or choose another cluster with --context: %w",
-			ApplicationResource, err)
+		return explained(err, "this cluster does not serve %s, so the operator is not installed in it: install it with \"kubectl apply --server-side -k deploy/default\", or choose another cluster with --context",
+			ApplicationResource)
 	case isAbsentKind(err):
-		return fmt.Errorf("this cluster does not serve %s: see \"kubectl api-resources\" for what it does serve: %w", request.Resource, err)
+		return explained(err, "this cluster does not serve %s: see \"kubectl api-resources\" for what it does serve", request.Resource)
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("you may not %s %s%s: ask for a role that allows the verb %q on the resource %q of API group %q, and check it with \"kubectl auth can-i %s %s%s\": %w",
 			request.Verb, request.Resource, inNamespace(request.Namespace),
@@ -41,11 +41,29 @@ func Explain(err error, request Request) error {
 	case apierrors.IsUnauthorized(err):
 		return fmt.Errorf("the API server does not know you: log in again, or choose another user with --context or --user: %w", err)
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("there is no %s %q%s: list what there is with \"kubectl get %s%s\", or choose another namespace with --namespace: %w",
-			request.Resource, request.Name, inNamespace(request.Namespace), request.Resource, namespaceFlag(request.Namespace), err)
+		advice := ""
+		if request.Namespace != "" {
+			advice = ", or choose another namespace with --namespace"
+		}
+		return explained(err, "%s %q not found%s: list what there is with \"kubectl get %s%s\"%s",
+			request.Resource, request.Name, inNamespace(request.Namespace), request.Resource, namespaceFlag(request.Namespace), advice)
 	}
 	return explainConfig(err)
 }
+
+// explainedError says in its own words what the API server's error means.
+type explainedError struct {
+	words string
+	err   error
+}
+
+func explained(err error, format string, args ...any) error {
+	return &explainedError{words: fmt.Sprintf(format, args...), err: err}
+}
+
+func (e *explainedError) Error() string { return e.words }
+
+func (e *explainedError) Unwrap() error { return e.err }
 
 // isAbsentKind reports whether the cluster has no such kind at all. A mapper that has an old answer at hand is told by the
 // API server, which then names no object.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -74,16 +75,23 @@ func (c *Client) ambiguity(resource, name string) string {
 func (c *Client) Read(ctx context.Context, ref Reference) (*unstructured.Unstructured, error) {
 	object, err := c.read(ctx, ref.Kind, ref.Name)
 	if err != nil {
-		return nil, Explain(err, Request{Verb: "get", Resource: c.resourceOf(ref.Kind), Namespace: c.Namespace, Name: ref.Name})
+		return nil, Explain(err, c.getRequest(ref))
 	}
 	return object, nil
 }
 
-// resourceOf returns the resource of a kind that was found in the cluster.
-func (c *Client) resourceOf(kind schema.GroupVersionKind) schema.GroupResource {
-	mapping, err := c.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil {
-		return schema.GroupResource{Group: kind.Group, Resource: strings.ToLower(kind.Kind)}
+func (c *Client) getRequest(ref Reference) Request {
+	request := Request{
+		Verb:      "get",
+		Resource:  schema.GroupResource{Group: ref.Kind.Group, Resource: strings.ToLower(ref.Kind.Kind)},
+		Namespace: c.Namespace,
+		Name:      ref.Name,
 	}
-	return mapping.Resource.GroupResource()
+	if mapping, err := c.RESTMapper().RESTMapping(ref.Kind.GroupKind(), ref.Kind.Version); err == nil {
+		request.Resource = mapping.Resource.GroupResource()
+		if mapping.Scope.Name() == meta.RESTScopeNameRoot {
+			request.Namespace = ""
+		}
+	}
+	return request
 }

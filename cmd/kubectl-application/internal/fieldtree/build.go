@@ -47,6 +47,7 @@ func Build(content map[string]any, entries []metav1.ManagedFieldsEntry, kind *ty
 		b.schema, ref = kind.Schema(), kind.TypeRef()
 	}
 	tree.Root = &Node{}
+	tree.APIVersion, _ = content["apiVersion"].(string)
 	b.fill(tree.Root, withoutManagedFields(content), ref, claims)
 	settle(tree.Root)
 	for i, entry := range managed {
@@ -115,26 +116,29 @@ func (b *builder) add(parent, child *Node, content any, element fieldpath.PathEl
 
 // fieldNames returns the names in order. Of an item that has a key, the key comes first, as people write it.
 func fieldNames(node *Node, content map[string]any) []string {
-	names := slices.Sorted(maps.Keys(content))
-	if len(node.Path) == 0 {
+	names, key := slices.Sorted(maps.Keys(content)), keyNames(node)
+	if len(key) == 0 {
 		return names
 	}
-	key := node.Path[len(node.Path)-1].Key
-	if key == nil {
-		return names
-	}
-	isKey := func(name string) bool {
-		return slices.ContainsFunc(*key, func(f value.Field) bool { return f.Name == name })
-	}
-	slices.SortStableFunc(names, func(a, b string) int {
-		switch {
-		case isKey(a) && !isKey(b):
-			return -1
-		case isKey(b) && !isKey(a):
-			return 1
+	rank := func(name string) int {
+		if slices.Contains(key, name) {
+			return 0
 		}
-		return 0
-	})
+		return 1
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names
+}
+
+// keyNames returns the names of the fields that are the key of an item.
+func keyNames(node *Node) []string {
+	if !node.Item || node.Path[len(node.Path)-1].Key == nil {
+		return nil
+	}
+	var names []string
+	for _, field := range *node.Path[len(node.Path)-1].Key {
+		names = append(names, field.Name)
+	}
 	return names
 }
 

@@ -36,11 +36,22 @@ func (t *Tree) KeepField(path string) bool {
 	return keep(t.Root, func(n *Node) bool { return found[n] }) || len(t.Absent) > 0
 }
 
-// keep takes out of the node what is neither wanted nor leads to what is, and reports whether anything is left.
+// keep takes out of the node what is neither wanted nor leads to what is, and reports whether anything is left. The fields
+// that are an item's key stay with the item, or nobody could tell which it is.
 func keep(node *Node, wanted func(*Node) bool) bool {
-	kept := wanted(node)
-	node.Children = slices.DeleteFunc(node.Children, func(child *Node) bool { return !keep(child, wanted) })
-	return kept || len(node.Children) > 0
+	node.Context = !wanted(node)
+	kept := map[*Node]bool{}
+	for _, child := range node.Children {
+		if keep(child, wanted) {
+			kept[child] = true
+		}
+	}
+	if len(kept) == 0 && node.Context {
+		return false
+	}
+	key := keyNames(node)
+	node.Children = slices.DeleteFunc(node.Children, func(child *Node) bool { return !kept[child] && !slices.Contains(key, child.Name) })
+	return true
 }
 
 // find calls visit for everything in the node, with a path in which the items of lists are counted from 0. It goes no deeper

@@ -12,6 +12,8 @@ import (
 type Tree struct {
 	// Root is the object itself.
 	Root *Node
+	// APIVersion is the version in which the object is written, and empty if it does not say.
+	APIVersion string
 	// Entries are the object's managedFields, as far as they can be read. Owners of nodes are indexes into it.
 	Entries ownership.ManagedFields
 	// Absent are the claims on fields that the object does not have, in the order of Entries. A manager that wrote at
@@ -78,6 +80,8 @@ type Node struct {
 	Whole bool
 	// Inside is true for what is part of something that is owned as a whole.
 	Inside bool
+	// Context is true for what a filter left only because it leads to what was asked for, or names it.
+	Context bool
 }
 
 // Leaf reports whether ownership goes no deeper: at scalars, at empty maps and lists, and at what is owned as a whole.

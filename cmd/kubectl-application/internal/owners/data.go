@@ -80,7 +80,7 @@ func dataOf(s *subject) item {
 		Fields:     []field{},
 	}
 	s.tree.Root.Walk(func(n *fieldtree.Node) bool {
-		if n.State == fieldtree.Owned || n.State == fieldtree.Unowned {
+		if !n.Context && (n.State == fieldtree.Owned || n.State == fieldtree.Unowned) {
 			data.Fields = append(data.Fields, fieldOf(s.tree, n))
 		}
 		return !n.Whole

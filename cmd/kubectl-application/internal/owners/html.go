@@ -1,5 +1,21 @@
 package owners
 
-import "errors"
+import (
+	"slices"
 
-func (o *options) writePage([]*subject) error { return errors.New("x") }
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/page"
+)
+
+// writePage prints the objects as one page.
+func (o *options) writePage(subjects []*subject) error {
+	p := page.Page{Redacted: o.redact, Now: o.now()}
+	for _, s := range subjects {
+		p.Objects = append(p.Objects, page.Object{Heading: s.heading(), Notes: s.notes, Tree: s.tree})
+		isKnown := func(app *v1alpha1.Application) bool { return app.UID == s.application.UID }
+		if s.application != nil && !slices.ContainsFunc(p.Applications, isKnown) {
+			p.Applications = append(p.Applications, s.application)
+		}
+	}
+	return page.Write(o.factory.Out, p)
+}

@@ -19,16 +19,22 @@ type subject struct {
 	object *unstructured.Unstructured
 	tree   *fieldtree.Tree
 	notes  []string
-	// application is what the object belongs to, as far as it is known.
+	// application is what the object belongs to, or nil if that is not known.
 	application *v1alpha1.Application
 }
 
 func newSubject(object *unstructured.Unstructured, notes ...string) *subject {
-	return &subject{
+	s := &subject{
 		object: object,
 		tree:   fieldtree.Build(object.Object, object.GetManagedFields(), cli.SchemaOf(object.GroupVersionKind())),
 		notes:  notes,
 	}
+	if object.GroupVersionKind() == cli.ApplicationObject.GroupVersionKind() {
+		if app, err := cli.AsApplication(object); err == nil {
+			s.application = app
+		}
+	}
+	return s
 }
 
 // heading names the object.

@@ -25,13 +25,7 @@ type Labels struct {
 
 // LabelsFor returns the labels for a tree.
 func LabelsFor(tree *fieldtree.Tree, now time.Time) Labels {
-	l := Labels{Now: now}
-	for _, field := range tree.Root.Children {
-		if version, ok := field.Scalar.(string); ok && field.Name == "apiVersion" {
-			l.APIVersion = version
-		}
-	}
-	return l
+	return Labels{Now: now, APIVersion: tree.APIVersion}
 }
 
 // Owner renders one owner as "NAME (OPERATION[ SUBRESOURCE][ VERSION][, AGE])".

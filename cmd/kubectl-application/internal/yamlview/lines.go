@@ -75,7 +75,7 @@ func (w *writer) item(node *fieldtree.Node, indent string) {
 }
 
 func mayShareLine(item *fieldtree.Node) bool {
-	if item.State == fieldtree.Structure {
+	if item.Context || item.State == fieldtree.Structure {
 		return true
 	}
 	first := item.Children[0]

@@ -32,7 +32,7 @@ func (p paint) owner(index int, text string) string { return p.with(palette[inde
 // text colours a line: what one manager owns in its colour; what several share keeps the terminal's own.
 func (p paint) text(node *fieldtree.Node, text string) string {
 	switch {
-	case node.State == fieldtree.Unowned || node.State == fieldtree.Untracked:
+	case node.Context || node.State == fieldtree.Unowned || node.State == fieldtree.Untracked:
 		return p.faint(text)
 	case len(node.Owners) == 1:
 		return p.owner(node.Owners[0], text)

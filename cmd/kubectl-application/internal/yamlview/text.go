@@ -19,6 +19,8 @@ import (
 const (
 	// gap separates a line from its owners.
 	gap = "  # "
+	// underneath is the gap of owners that are on the line after theirs.
+	underneath = "  # ↑ "
 	// roomForOwners is how many columns owners get on a terminal; lines that leave less have them underneath.
 	roomForOwners = 28
 	// maxColumn is where owners begin at the latest if lines may have any length.
@@ -93,7 +95,7 @@ func (p *printer) title(title Title, lines []Line) {
 	switch {
 	case !p.tree.Tracked:
 		p.comment("It has no managedFields, so nothing is on record about its owners.")
-	case slices.ContainsFunc(lines, func(l Line) bool { return l.Node != nil && l.Node.State == fieldtree.Unowned }):
+	case slices.ContainsFunc(lines, func(l Line) bool { return p.hasLabel(l.Node) && l.Node.State == fieldtree.Unowned }):
 		p.comment("%s: no manager owns the field; as a rule it is a default of the API server.", Nobody)
 	}
 }
@@ -114,7 +116,7 @@ func (p *printer) chooseColumn(lines []Line) int {
 }
 
 func (p *printer) hasLabel(node *fieldtree.Node) bool {
-	return node != nil && (node.State == fieldtree.Owned || node.State == fieldtree.Unowned && p.tree.Tracked)
+	return node != nil && !node.Context && (node.State == fieldtree.Owned || node.State == fieldtree.Unowned && p.tree.Tracked)
 }
 
 func (p *printer) line(line Line) {
@@ -127,16 +129,16 @@ func (p *printer) line(line Line) {
 		return
 	}
 	n := utf8.RuneCountInString(line.Text)
-	begin := max(n, p.column)
+	begin, mark := max(n, p.column), gap
 	if p.width > 0 && begin > p.column && p.width-begin-len(gap) < roomForOwners {
 		fmt.Fprintln(p.out, text)
-		text, n, begin = "", 0, p.column
+		text, n, begin, mark = "", 0, p.column, underneath
 	}
 	room := 0
 	if p.width > 0 {
-		room = max(1, p.width-begin-len(gap))
+		room = max(1, p.width-begin-utf8.RuneCountInString(mark))
 	}
-	fmt.Fprintln(p.out, text+strings.Repeat(" ", begin-n)+p.paint.faint(gap)+p.owners(line.Node, room))
+	fmt.Fprintln(p.out, text+strings.Repeat(" ", begin-n)+p.paint.faint(mark)+p.owners(line.Node, room))
 }
 
 // owners renders the owners in no more than room columns, if room is not 0: at first without their ages, then by their names
