@@ -10,6 +10,7 @@ import (
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/owners"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/render"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/transfer"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/tree"
 )
 
 // newRootCommand puts the plugin together. Each command has a package of its own.
@@ -39,6 +40,7 @@ with your own rights, and say it in words.`,
 
 	root.AddCommand(
 		owners.NewCommand(f),
+		tree.NewCommand(f),
 		conflicts.NewCommand(f),
 		diff.NewCommand(f),
 		render.NewCommand(f),
