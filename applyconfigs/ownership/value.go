@@ -38,11 +38,11 @@ func (i *Intent) LiveValue(live Object, path fieldpath.Path) (any, bool, error) 
 // Excerpt returns the given fields of the intent alone, each list item with its keys: the body of a patch that writes
 // these fields and no other. It holds neither apiVersion, kind nor the object's identity.
 func (i *Intent) Excerpt(fields *fieldpath.Set) *unstructured.Unstructured {
-	excerpt := i.config.ExtractItems(fields.Difference(unownedFields), typed.WithAppendKeyFields())
-	content, ok := excerpt.AsValue().Unstructured().(map[string]any)
-	if !ok {
-		content = map[string]any{}
+	own := fields.Intersection(i.fields)
+	if own.Empty() {
+		return &unstructured.Unstructured{Object: map[string]any{}}
 	}
+	content, _ := i.config.ExtractItems(own, typed.WithAppendKeyFields()).AsValue().Unstructured().(map[string]any)
 	return (&unstructured.Unstructured{Object: content}).DeepCopy()
 }
 
