@@ -214,7 +214,15 @@ func FuzzRewrite(f *testing.F) {
 	f.Fuzz(func(t *testing.T, manager, operation, subresource, version, fields, more string) {
 		first := entry(manager, metav1.ManagedFieldsOperationType(operation), subresource, fields)
 		first.APIVersion = version
-		live := &metav1.ObjectMeta{ResourceVersion: "1", ManagedFields: []metav1.ManagedFieldsEntry{first, entry("kubectl", updated, "", more)}}
+		// What arrives here has come as JSON.
+		sent, err := json.Marshal(metav1.ObjectMeta{ResourceVersion: "1", ManagedFields: []metav1.ManagedFieldsEntry{first, entry("kubectl", updated, "", more)}})
+		if err != nil {
+			return
+		}
+		live := &metav1.ObjectMeta{}
+		if err := json.Unmarshal(sent, live); err != nil {
+			t.Fatal(err)
+		}
 		rewrite, err := NewRewrite(live)
 		if err != nil {
 			return
