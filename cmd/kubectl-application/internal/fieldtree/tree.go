@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/redact"
 )
 
 // Tree is one object, field by field.
@@ -102,10 +103,7 @@ func (n *Node) Owns(entry int) bool {
 	return slices.Contains(n.Owners, entry)
 }
 
-// Redacted stands for a value that is not to be shown.
-const Redacted = "<redacted>"
-
-// Content returns the field's value with everything in it, as JSON. Redacted stands for each value that is not to be shown.
+// Content returns the field's value with everything in it, as JSON. What is not to be shown is replaced.
 func (n *Node) Content() any {
 	switch n.Shape {
 	case Map:
@@ -122,7 +120,7 @@ func (n *Node) Content() any {
 		return content
 	default:
 		if n.Redacted {
-			return Redacted
+			return redact.Hidden
 		}
 		return n.Scalar
 	}

@@ -2,12 +2,15 @@ package yamlview
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"sigs.k8s.io/yaml"
 
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/fieldtree"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/redact"
 )
 
 // Line is one line of YAML.
@@ -16,6 +19,8 @@ type Line struct {
 	Text string
 	// Node is the field whose owners belong beside the line. It is nil for the further lines of a text.
 	Node *fieldtree.Node
+	// Opens is true for the line that a text of several lines follows. The next line cannot be a comment.
+	Opens bool
 }
 
 // Lines returns the object's content as YAML.
@@ -92,12 +97,12 @@ func (w *writer) value(node *fieldtree.Node, lead, indent string) {
 		w.add(lead+"[]", node)
 		return
 	case node.Redacted:
-		w.add(lead+scalar(fieldtree.Redacted), node)
+		w.add(lead+scalar(redact.Hidden), node)
 		return
 	}
 	text := scalar(node.Scalar)
 	first, rest, isBlock := strings.Cut(text, "\n")
-	w.add(lead+first, node)
+	w.lines = append(w.lines, Line{Text: lead + first, Node: node, Opens: isBlock})
 	if !isBlock {
 		return
 	}
@@ -114,6 +119,10 @@ const blockIndent = "  "
 
 // scalar returns a scalar as YAML: on one line, or as a block of which all lines but the first are indented.
 func scalar(v any) string {
+	s, isText := v.(string)
+	if isText && strings.ContainsAny(s, otherBreaks) {
+		return quoted(v)
+	}
 	encoded, err := yaml.Marshal(v)
 	if err != nil {
 		return quoted(v)
@@ -138,13 +147,27 @@ func key(name string) string {
 	return text
 }
 
-// quoted returns a scalar as JSON, which is YAML as well.
+// otherBreaks are characters that end a line in YAML, and hardly anywhere else: NEL, LS and PS.
+const otherBreaks = "\u0085\u2028\u2029"
+
+// quoted returns a scalar in quotes, or as JSON writes it, on one line.
 func quoted(v any) string {
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
+	var encoded strings.Builder
+	encoder := json.NewEncoder(&encoded)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
 		return "null" // infinite numbers, which no JSON holds
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	var b strings.Builder
+	for _, r := range strings.TrimSuffix(encoded.String(), "\n") {
+		switch {
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.String()
 }

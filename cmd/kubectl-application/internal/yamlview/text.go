@@ -130,7 +130,7 @@ func (p *printer) line(line Line) {
 	}
 	n := utf8.RuneCountInString(line.Text)
 	begin, mark := max(n, p.column), gap
-	if p.width > 0 && begin > p.column && p.width-begin-len(gap) < roomForOwners {
+	if p.width > 0 && !line.Opens && begin > p.column && p.width-begin-len(gap) < roomForOwners {
 		fmt.Fprintln(p.out, text)
 		text, n, begin, mark = "", 0, p.column, underneath
 	}
