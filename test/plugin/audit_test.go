@@ -6,7 +6,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/test/cluster"
 )
 
@@ -22,8 +21,8 @@ var _ = BeforeEach(func() {
 // Whatever a spec is about: the plugin forces nothing, and the one thing that it writes to a child is who owns a field.
 var _ = AfterEach(func() {
 	for _, e := range pluginWrites(begin) {
-		if e.Query().Get("dryRun") == "All" {
-			continue
+		if e.Query().Get("dryRun") == "All" || e.Code() == 403 {
+			continue // nothing was written, and of a forbidden request no body is logged
 		}
 		switch e.ObjectRef.Resource {
 		case "events":
@@ -49,7 +48,6 @@ func pluginWrites(m cluster.Mark, filters ...cluster.Filter) cluster.Events {
 	Expect(err).NotTo(HaveOccurred())
 	for _, e := range writes {
 		Expect(e.Query().Get("force")).To(BeElementOf("", "false"), "forced: %s", e)
-		Expect(e.Query().Get("fieldManager")).NotTo(Equal(v1alpha1.FieldManager+"-"), e.String())
 	}
 	return writes
 }

@@ -22,8 +22,11 @@ type Edit struct {
 	Command string
 }
 
-// Set returns the edit that gives the field a value.
+// Set returns the edit that gives the field a value. The error says that the field cannot have it.
 func (f Field) Set(target shell.Target, application *unstructured.Unstructured, value any) (*Edit, error) {
+	if text, _ := value.(string); f.values != nil && !slices.Contains(f.values, text) {
+		return nil, fmt.Errorf("%s cannot be %v: it is one of %s", f.Path, value, strings.Join(f.values, ", "))
+	}
 	return f.edit(target, application, value)
 }
 

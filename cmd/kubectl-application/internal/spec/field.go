@@ -15,6 +15,8 @@ type Field struct {
 	Path fieldpath.Path
 	// Required fields cannot be removed from the spec.
 	Required bool
+	// values are the only ones that the field can have, if not nil.
+	values []string
 }
 
 // containerPath is where the main container is in a Deployment. What the spec says of a container stands there under the
@@ -37,7 +39,10 @@ func Source(object cli.Object, path fieldpath.Path) (Field, bool) {
 	case object == cli.DeploymentObject && path.Equals(fieldpath.MakePathOrDie("spec", "replicas")):
 		return Field{Path: path}, true
 	case object == cli.ServiceObject && path.Equals(fieldpath.MakePathOrDie("spec", "type")):
-		return Field{Path: fieldpath.MakePathOrDie("spec", "expose")}, true
+		return Field{
+			Path:   fieldpath.MakePathOrDie("spec", "expose"),
+			values: []string{string(v1alpha1.ExposeClusterIP), string(v1alpha1.ExposeNodePort), string(v1alpha1.ExposeLoadBalancer)},
+		}, true
 	case object != cli.DeploymentObject || len(path) <= len(containerPath) || !path[:len(containerPath)].Equals(containerPath):
 		return Field{}, false
 	}
