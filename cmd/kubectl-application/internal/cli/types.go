@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"sync"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -29,7 +31,13 @@ func SchemaOf(gvk schema.GroupVersionKind) *typed.TypedValue {
 
 func typesOf(gvk schema.GroupVersionKind) managedfields.TypeConverter {
 	if gvk.Group == v1alpha1.GroupName {
-		return applyconfigs.NewTypeConverter(Scheme())
+		return ourTypes()
 	}
-	return applyconfigurations.NewTypeConverter(Scheme())
+	return builtInTypes()
 }
+
+// Schemas take a while to build, and are asked for again and again.
+var (
+	ourTypes     = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigs.NewTypeConverter(Scheme()) })
+	builtInTypes = sync.OnceValue(func() managedfields.TypeConverter { return applyconfigurations.NewTypeConverter(Scheme()) })
+)

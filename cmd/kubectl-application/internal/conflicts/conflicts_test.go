@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -172,11 +173,14 @@ func FuzzFind(f *testing.F) {
 		f.Add("helm", "Apply", "", "apps/v1", fields)
 		f.Add("kubectl\x1b[31m", "Update", "scale", "extensions/v1beta1", fields)
 	}
+	var once sync.Once
+	var scaled *children.Child
 	f.Fuzz(func(t *testing.T, manager, operation, subresource, version, fields string) {
+		once.Do(func() { scaled = childOf(t, "scaled", scenarios["scaled"]) })
 		if !json.Valid([]byte(fields)) {
 			return // an object has come as JSON
 		}
-		child := childOf(t, "scaled", scenarios["scaled"])
+		child := scaled.WithRecord(scaled.Live.GetManagedFields())
 		child.Live.SetManagedFields(append(child.Live.GetManagedFields(), metav1.ManagedFieldsEntry{
 			Manager: manager, Operation: metav1.ManagedFieldsOperationType(operation), Subresource: subresource,
 			APIVersion: version, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
