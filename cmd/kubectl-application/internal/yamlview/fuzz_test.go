@@ -28,8 +28,8 @@ func entries(manager string) []metav1.ManagedFieldsEntry {
 	}}
 }
 
-// maxKey is how long the names of fields are at most: YAML has another syntax for those of more than 1024 characters, which
-// no API server would accept.
+// maxKey bounds the names of fields. YAML has another syntax for those of more than 1024 characters, and nobody has such
+// names.
 const maxKey = 200
 
 // FuzzWrite prints any content with any manager: it is always YAML, and always the content.
