@@ -213,7 +213,7 @@ var _ = Describe("release", func() {
 		given(ctx, ourSpec)
 		r := release(ctx, "--field="+imageField, "--to=gitops")
 		Expect(r.code).To(BeZero())
-		Expect(r.stdout).To(ContainSubstring("it cannot be removed from the Application's spec. Under conflictPolicy Abort another value of either is a conflict"))
+		Expect(r.stdout).To(ContainSubstring("it cannot be removed from the Application's spec. Under conflictPolicy Abort another value is a conflict"))
 	})
 
 	It("gives up at once what the spec does not want any more", func(ctx SpecContext) {

@@ -74,6 +74,8 @@ func (t *transfer) note(user string, change *Change) string {
 	for i := range change.Fields {
 		field := &change.Fields[i]
 		switch {
+		case t.verb == takeVerb && len(field.From) == 0, t.verb == releaseVerb && len(field.From) == 0 && field.To == nil:
+			// The operator had it, or shared it, already.
 		case t.verb == takeVerb:
 			what = append(what, fmt.Sprintf("%s from %s", field.Path, Managers(field.From)))
 		case field.To != nil:

@@ -22,13 +22,13 @@ func (t *transfer) announce(change *Change) {
 	for i := range change.Fields {
 		t.announceField(&b, change, &change.Fields[i])
 	}
+	if t.verb == takeVerb {
+		b.WriteString(prospect(change))
+	}
 	if len(change.Patch) == 0 {
 		b.WriteString("Nothing needs to be changed.\n")
 	}
 	fmt.Fprint(t.factory.Out, b.String())
-	if len(change.Patch) == 0 {
-		t.next(change)
-	}
 }
 
 func (t *transfer) announceField(b *strings.Builder, change *Change, field *FieldChange) {
@@ -93,26 +93,23 @@ func (t *transfer) hides(path fieldpath.Path) bool { return t.redact && redact.H
 
 // next says what happens after the change, and what the user has to do for it.
 func (t *transfer) next(change *Change) {
-	switch t.verb {
-	case takeVerb:
-		t.nextOfTake(change)
-	case releaseVerb:
-		for i := range change.Fields {
-			t.nextOfRelease(change, &change.Fields[i])
-		}
+	if t.verb != releaseVerb {
+		return
+	}
+	for i := range change.Fields {
+		t.nextOfRelease(change, &change.Fields[i])
 	}
 }
 
-func (t *transfer) nextOfTake(change *Change) {
-	out, app := t.factory.Out, change.Child.App
+// prospect says what the operator can apply once the fields are taken, or nothing if there is nothing to say.
+func prospect(change *Change) string {
+	app := change.Child.App
 	if app.Spec.Paused {
-		fmt.Fprintln(out, "The Application is paused: the operator applies its value once spec.paused is false.")
-		return
+		return "The Application is paused: the operator applies its values once spec.paused is false.\n"
 	}
 	plan, err := change.After.Plan()
 	if err != nil || len(plan.Conflicts) == 0 {
-		fmt.Fprintln(out, "The operator applies what the Application wants, without a conflict.")
-		return
+		return ""
 	}
 	var contested []string
 	for _, field := range ownership.GroupByField(plan.Conflicts) {
@@ -122,7 +119,7 @@ func (t *transfer) nextOfTake(change *Change) {
 	if app.Spec.ConflictPolicy == v1alpha1.ConflictYield {
 		effect = "the operator leaves these to their owners and applies the rest"
 	}
-	fmt.Fprintf(out, "Still contested of %s: %s. Under conflictPolicy %s %s; see \"kubectl application conflicts %s\".\n",
+	return fmt.Sprintf("Still contested of %s then: %s. Under conflictPolicy %s %s; see \"kubectl application conflicts %s\".\n",
 		change.Child.Reference(), strings.Join(contested, ", "), policy(app), effect, app.Name)
 }
 
@@ -140,15 +137,15 @@ func (t *transfer) nextOfRelease(change *Change, field *FieldChange) {
 		return
 	}
 	if command := t.dropCommand(change, field); command != "" {
-		fmt.Fprintf(out, "Both own %s now. Remove it from the Application, and the operator lets go of it; the value stays:\n  %s\n", field.Path, command)
+		fmt.Fprintf(out, "%s is shared. Remove it from the Application, and the operator lets go of it; the value stays:\n  %s\n", field.Path, command)
 		return
 	}
-	fmt.Fprintf(out, "Both own %s now, and will as long as the Application wants the same value: it cannot be removed from the Application's spec. ", field.Path)
+	fmt.Fprintf(out, "%s is shared, as long as all want the same value: it cannot be removed from the Application's spec. ", field.Path)
 	if child.App.Spec.ConflictPolicy == v1alpha1.ConflictYield {
-		fmt.Fprintln(out, "Under conflictPolicy Yield the operator leaves it to the other owner as soon as that writes another value.")
+		fmt.Fprintln(out, "Under conflictPolicy Yield the operator leaves it to whoever writes another value.")
 		return
 	}
-	fmt.Fprintln(out, "Under conflictPolicy Abort another value of either is a conflict; with conflictPolicy Yield the operator leaves the field to whoever writes another value.")
+	fmt.Fprintln(out, "Under conflictPolicy Abort another value is a conflict; with conflictPolicy Yield the operator leaves the field to whoever writes another value.")
 }
 
 // dropCommand returns the command that makes the Application want the field no longer, but still the child, or nothing if

@@ -50,7 +50,11 @@ func (t *transfer) run(ctx context.Context, name string) error {
 		return err
 	}
 	t.announce(change)
-	if len(change.Patch) == 0 || t.dryRun == dryRunClient {
+	if len(change.Patch) == 0 {
+		t.next(change)
+		return nil
+	}
+	if t.dryRun == dryRunClient {
 		return nil
 	}
 	if err := t.confirm(); err != nil {

@@ -1,0 +1,107 @@
+package transfer
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
+)
+
+var update = flag.Bool("update", false, "write what is printed to testdata")
+
+func TestPrinted(t *testing.T) {
+	take := func(fields ...string) func(*children.Child) (*Change, error) {
+		return func(c *children.Child) (*Change, error) { return Take(c, fields) }
+	}
+	release := func(to string, fields ...string) func(*children.Child) (*Change, error) {
+		return func(c *children.Child) (*Change, error) { return Release(c, fields, &Recipient{Name: to}) }
+	}
+	const paused, yielding = "{paused: true, " + ourSpecRest, "{conflictPolicy: Yield, " + ourSpecRest
+	for name, tc := range map[string]struct {
+		verb   verb
+		spec   string
+		plan   func(*children.Child) (*Change, error)
+		redact bool
+	}{
+		"take-one":                  {verb: takeVerb, spec: ourSpec, plan: take(image)},
+		"take-all":                  {verb: takeVerb, spec: ourSpec, plan: take(image, replicas, variable)},
+		"take-all-redacted":         {verb: takeVerb, spec: ourSpec, plan: take(image, replicas, variable), redact: true},
+		"take-one-yielding":         {verb: takeVerb, spec: yielding, plan: take(image)},
+		"take-paused":               {verb: takeVerb, spec: paused, plan: take(image)},
+		"take-some":                 {verb: takeVerb, spec: ourSpec, plan: take(image, app+".args", ".metadata.labels.app")},
+		"take-nothing":              {verb: takeVerb, spec: ourSpec, plan: take(app + ".args")},
+		"take-shared":               {verb: takeVerb, spec: "{image: theirs, replicas: 7}", plan: take(image)},
+		"release-args":              {verb: releaseVerb, spec: ourSpec, plan: release("new", app+".args")},
+		"release-required":          {verb: releaseVerb, spec: ourSpec, plan: release("new", ".metadata.labels.app")},
+		"release-required-yielding": {verb: releaseVerb, spec: yielding, plan: release("new", ".metadata.labels.app")},
+		"release-unwanted":          {verb: releaseVerb, spec: "{image: ours, paused: true}", plan: release("new", app+".args")},
+		"release-shared":            {verb: releaseVerb, spec: ourSpec, plan: release("sharer", app+".args")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t).
+				force("sharer", "spec: {template: {spec: {containers: [{name: app, args: [ours]}]}}}").
+				force("helm", theirs).
+				force("gitops", "spec: {template: {spec: {containers: [{name: app, env: [{name: A, value: their-secret}]}]}}}")
+			if name == "take-shared" {
+				w.reconcile(tc.spec)
+			}
+			if name == "take-nothing" {
+				w = newWorld(t)
+			}
+			change, err := tc.plan(w.child(tc.spec))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			app, err := runtime.DefaultUnstructuredConverter.ToUnstructured(w.application(tc.spec))
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := &transfer{
+				options:     &options{factory: cli.NewFactory(genericiooptions.IOStreams{Out: &out, ErrOut: &out}), redact: tc.redact},
+				verb:        tc.verb,
+				application: &unstructured.Unstructured{Object: app},
+			}
+			run.application.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind(v1alpha1.Kind))
+			run.announce(change)
+			if len(change.Patch) > 0 {
+				out.WriteString("Done.\n")
+				out.WriteString("Event: " + run.note("jane", change) + "\n")
+			}
+			run.next(change)
+			golden(t, name, out.String())
+		})
+	}
+}
+
+const ourSpecRest = "image: ours, replicas: 3, env: [{name: A, value: ours}], args: [ours]}"
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", file, diff)
+	}
+}
