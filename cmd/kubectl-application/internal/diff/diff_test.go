@@ -1,0 +1,199 @@
+package diff
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/yaml"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
+	"mycompany.io/application-operator/test/fieldserver"
+)
+
+var update = flag.Bool("update", false, "write what is printed to testdata")
+
+const (
+	was = "{image: ours, replicas: 3, env: [{name: A, value: old-secret}, {name: B, value: gone}], args: [kept]}"
+	is  = "{image: ours, env: [{name: A, value: new-secret}]}"
+)
+
+// TestPrinted shows outcomes as the in-memory server makes them, in place of the API server's dry run.
+func TestPrinted(t *testing.T) {
+	for name, tc := range map[string]struct {
+		object        cli.Object
+		before, after string
+		others        string
+		effect        Effect
+		reason        string
+		isNew         bool
+	}{
+		"changed":  {before: was, after: is, effect: Changed},
+		"created":  {after: was, effect: Created},
+		"new":      {after: was, effect: Created, isNew: true},
+		"deleted":  {before: was, after: is, effect: Deleted},
+		"aborting": {before: was, after: is, others: "{template: {spec: {containers: [{name: app, env: [{name: A, value: their-secret}]}]}}}", effect: LeftAlone, reason: "fields of it are contested, under conflictPolicy Abort"},
+		"yielding": {before: was, after: strings.Replace(is, "{", "{conflictPolicy: Yield, imagePullPolicy: Always, ", 1), others: "{template: {spec: {containers: [{name: app, env: [{name: A, value: their-secret}]}]}}}", effect: Changed},
+		"shared":   {before: was, after: is, others: "{replicas: 3}", effect: Changed},
+		"service":  {object: cli.ServiceObject, after: "{image: ours, port: 80, expose: NodePort}", effect: Created, isNew: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.object == "" {
+				tc.object = cli.DeploymentObject
+			}
+			server := fieldserver.New(cli.TypesOf(tc.object), tc.object.GroupVersionKind())
+			var before *unstructured.Unstructured
+			if tc.before != "" {
+				apply(t, server, tc.object, application(t, tc.before))
+				if tc.others != "" {
+					if err := server.ForceApply("helm", "spec: "+tc.others); err != nil {
+						t.Fatal(err)
+					}
+				}
+				before = live(t, server)
+			}
+			app := application(t, tc.after)
+			child, err := children.New(app, tc.object, before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := child.Plan()
+			if err != nil {
+				t.Fatal(err)
+			}
+			outcome := &Outcome{Child: child, Effect: tc.effect, Reason: tc.reason, Before: before, After: before, isNew: tc.isNew, Conflicts: plan.Conflicts}
+			switch tc.effect {
+			case Deleted:
+				outcome.After = nil
+			case Changed, Created:
+				intent, via := steps(plan)
+				kept := fieldpath.NewSet()
+				if via != nil {
+					kept = via.Fields()
+				}
+				if err := server.ApplyObject(v1alpha1.FieldManager, intent.Object()); err != nil {
+					t.Fatal(err)
+				}
+				outcome.After = live(t, server)
+				if via != nil {
+					if err := overlay(outcome.After, via, kept); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if before != nil {
+					if outcome.GivenUp, err = givenUp(outcome, plan, kept); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			if tc.object == cli.ServiceObject {
+				// As the API server allocates them.
+				spec := outcome.After.Object["spec"].(map[string]any)
+				spec["clusterIP"], spec["clusterIPs"] = "10.0.0.1", []any{"10.0.0.1"}
+				spec["ports"].([]any)[0].(map[string]any)["nodePort"] = int64(30000)
+			}
+			golden(t, name, show(t, outcome, false))
+			redacted := show(t, outcome, true)
+			if strings.Contains(redacted, "-secret") {
+				t.Errorf("a value is shown:\n%s", redacted)
+			}
+			if name == "changed" || name == "yielding" {
+				golden(t, name+".redacted", redacted)
+			}
+		})
+	}
+}
+
+func TestExternalProgram(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "program")
+	for script, want := range map[string]string{
+		"cat \"$2\"/* \"$3\"/*; echo \"$1\"; exit 1": "before\nafter\n--flag\n",
+		"exit 0": "",
+		"exit 3": `error: running "` + program + ` --flag", as KUBECTL_EXTERNAL_DIFF says: exit status 3`,
+	} {
+		if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		d := &differ{streams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, external: program + " --flag"}
+		if err := d.write(t.Context(), "deployment/web", []byte("before\n"), []byte("after\n")); err != nil {
+			out.WriteString("error: " + err.Error())
+		}
+		if out.String() != want {
+			t.Errorf("got  %s\nwant %s", out.String(), want)
+		}
+	}
+}
+
+func show(t *testing.T, outcome *Outcome, hide bool) string {
+	t.Helper()
+	before, after, err := outcome.documents(hide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	out.WriteString(outcome.comments(hide))
+	d := &differ{streams: genericiooptions.IOStreams{Out: &out}}
+	if err := d.write(t.Context(), outcome.Child.Reference(), before, after); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func apply(t *testing.T, server *fieldserver.Server, object cli.Object, app *v1alpha1.Application) {
+	t.Helper()
+	intent, err := children.Wanted(app, object)
+	if err == nil {
+		err = server.ApplyObject(v1alpha1.FieldManager, intent.Object())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func live(t *testing.T, server *fieldserver.Server) *unstructured.Unstructured {
+	t.Helper()
+	object, err := server.Live()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func application(t *testing.T, spec string) *v1alpha1.Application {
+	t.Helper()
+	app := &v1alpha1.Application{}
+	if err := yaml.Unmarshal([]byte("{metadata: {name: web, namespace: shop, uid: u-1}, spec: "+spec+"}"), app); err != nil {
+		t.Fatal(err)
+	}
+	return app
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", file, diff)
+	}
+}
