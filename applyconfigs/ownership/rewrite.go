@@ -116,6 +116,16 @@ func (r *Rewrite) Entries() ([]metav1.ManagedFieldsEntry, error) {
 //
 // The error wraps ErrLastClaim if no entry would be left.
 func (r *Rewrite) Patch() ([]byte, error) {
+	return r.patch(patchOperation{Op: "test", Path: "/metadata/resourceVersion", Value: r.resourceVersion})
+}
+
+// PatchLater is Patch for a person to send at some time: it fails only if one of the entries that it changes is another
+// then, whatever else has changed of the object.
+func (r *Rewrite) PatchLater() ([]byte, error) {
+	return r.patch()
+}
+
+func (r *Rewrite) patch(operations ...patchOperation) ([]byte, error) {
 	entries, err := r.Entries()
 	if err != nil {
 		return nil, err
@@ -123,7 +133,6 @@ func (r *Rewrite) Patch() ([]byte, error) {
 	if len(entries) == 0 {
 		return nil, ErrLastClaim
 	}
-	operations := []patchOperation{{Op: "test", Path: "/metadata/resourceVersion", Value: r.resourceVersion}}
 	// From the last to the first, since to remove an entry renumbers those after it.
 	for i := r.existing - 1; i >= 0; i-- {
 		entry := &r.entries[i]

@@ -151,6 +151,21 @@ var _ = Describe("conflicts", func() {
 		}
 	})
 
+	It("tells of the Application's own status, too, and how to end that", func(ctx SpecContext) {
+		given(ctx, ourSpec)
+		kubectl(ctx, "", "patch", "applications.application.mycompany.io/web", "--subresource=status", "--type=merge", "--field-manager=liar",
+			`--patch={"status":{"message":"all is well","phase":"Failed"}}`, "--namespace="+namespace)
+		Eventually(ctx, func(ctx context.Context) []conflict { return listConflicts(ctx, "web") }).Should(HaveLen(2))
+		for _, field := range []string{".status.message", ".status.phase"} {
+			c := listConflicts(ctx, "web")[0]
+			Expect(c.Kind + " " + c.Field).To(Equal("Application " + field))
+			Expect(c.Owners).To(ConsistOf(And(HaveField("Manager", "liar"), HaveField("Subresource", "status"))))
+			Expect(paste(ctx, c.Resolutions[0].Commands[0]).code).To(BeZero())
+			Eventually(ctx, func(ctx context.Context) []conflict { return listConflicts(ctx, "web") }).ShouldNot(ContainElement(HaveField("Field", field)))
+		}
+		Eventually(ctx, func(ctx context.Context) string { return theApplication(ctx).Status.Message }).ShouldNot(Equal("all is well"))
+	})
+
 	It("ends with 2 and what to do if it cannot find out", func(ctx SpecContext) {
 		r := plugin(ctx, "conflicts", "nobody")
 		Expect(r.code).To(Equal(2))

@@ -38,7 +38,9 @@ func NewCommand(f *cli.Factory) *cobra.Command {
 another value: both values, the owner, since when, and the commands that end the conflict either way.
 
 The answer is computed from the objects as they are, by the operator's own code. So it is right as well while the operator
-does not run or has not come to report. Without NAME, all Applications of the namespace are looked at.
+does not run or has not come to report. Of the Application's own status, only the operator knows what it would write: such
+fields are listed if the operator has reported them and they are still held. Without NAME, all Applications of the
+namespace are looked at.
 
 The exit code is 0 if nothing is contested, 1 if something is, and 2 if that could not be found out.`,
 		Example: `  # What is contested of the Application web, and what can I do about it?
@@ -152,5 +154,6 @@ func (o *options) ofApplication(ctx context.Context, c *cli.Client, application 
 		}
 		found = append(found, conflicts...)
 	}
-	return found, nil
+	ofStatus, err := FindInStatus(o.factory.Target(app.Namespace), application, app)
+	return append(found, ofStatus...), err
 }

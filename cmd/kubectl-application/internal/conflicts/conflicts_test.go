@@ -146,6 +146,33 @@ func TestWaysToEndAConflict(t *testing.T) {
 	}
 }
 
+func TestStatus(t *testing.T) {
+	object := application(t, ourSpec+`
+status:
+  phase: Failed
+  message: all is well
+  conflicts:
+  - {kind: Application, name: web, field: .status.phase, manager: liar, operation: Update, subresource: status, apiVersion: application.mycompany.io/v1alpha1}
+  - {kind: Application, name: web, field: .status.message, manager: liar, operation: Update, subresource: status, apiVersion: application.mycompany.io/v1alpha1}
+  - {kind: Deployment, name: web, field: .spec.replicas, manager: liar, operation: Update, apiVersion: apps/v1}
+`)
+	object.SetManagedFields([]metav1.ManagedFieldsEntry{
+		{Manager: "kubectl", Operation: "Apply", APIVersion: "application.mycompany.io/v1alpha1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:image":{}}}`)},
+		{Manager: "liar", Operation: "Update", Subresource: "status", APIVersion: "application.mycompany.io/v1alpha1", FieldsType: "FieldsV1",
+			FieldsV1: metav1.NewFieldsV1(`{"f:status":{"f:observedGeneration":{},"f:phase":{}}}`), Time: &metav1.Time{Time: fieldserver.Moment}},
+	})
+	app, err := cli.AsApplication(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := FindInStatus(target, object, app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "status.wide", render(t, found, Wide))
+	golden(t, "status.json", render(t, found, JSON))
+}
+
 func TestNothingOfOthers(t *testing.T) {
 	child := childOf(t, "image", scenarios["image"])
 	child.Live.SetOwnerReferences(nil)

@@ -23,8 +23,8 @@ type Conflict struct {
 	Kind   string                  `json:"kind"`
 	Name   string                  `json:"name"`
 	Field  string                  `json:"field"`
-	// Wanted is the value that the operator would apply.
-	Wanted any `json:"wanted"`
+	// Wanted is the value that the operator would apply. It is not known of fields of the Application's status.
+	Wanted any `json:"wanted,omitempty"`
 	// Live is the value that the field has. It is absent if the field is.
 	Live   any     `json:"live,omitempty"`
 	Owners []Owner `json:"owners"`

@@ -80,7 +80,7 @@ func (p *printer) table(conflicts []Conflict) error {
 	for i := range conflicts {
 		c := &conflicts[i]
 		for _, owner := range c.Owners {
-			row := []string{c.Application, c.object(), c.Field, short(c.Wanted), short(c.Live), owner.String(), p.age(owner)}
+			row := []string{c.Application, c.object(), c.Field, c.wanted(), short(c.Live), owner.String(), p.age(owner)}
 			if p.namespaces {
 				row = append([]string{c.Namespace}, row...)
 			}
@@ -99,7 +99,7 @@ func (p *printer) resolutions(c *Conflict) error {
 		title   string
 	}{
 		{KeepLive, "To keep " + short(c.Live)},
-		{GetWanted, "To get " + short(c.Wanted)},
+		{GetWanted, "To get " + c.wanted()},
 	} {
 		title := "\n  " + group.title + ":\n"
 		for _, resolution := range c.Resolutions {
@@ -120,8 +120,19 @@ func (p *printer) resolutions(c *Conflict) error {
 
 func (c *Conflict) object() string { return strings.ToLower(c.Kind) + "/" + c.Name }
 
+// wanted renders the wanted value. Of its status only the operator knows what it would say.
+func (c *Conflict) wanted() string {
+	if c.Kind == v1alpha1.Kind {
+		return "<the operator's>"
+	}
+	return short(c.Wanted)
+}
+
 // effect says what the conflict holds up.
 func (c *Conflict) effect() string {
+	if c.Kind == v1alpha1.Kind {
+		return "the status does not say what the operator reports, but what the owner wrote"
+	}
 	if c.Policy == v1alpha1.ConflictYield {
 		return "left as it is, and all else is applied (conflictPolicy Yield)"
 	}

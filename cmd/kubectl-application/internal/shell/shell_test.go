@@ -13,7 +13,7 @@ func TestKubectl(t *testing.T) {
 		`kubectl x --field='.a[b="c d"].e'`:            Target{}.Kubectl("x", `--field=.a[b="c d"].e`),
 		`kubectl x --patch='{"a":"it'\''s"}'`:          Target{}.Kubectl("x", `--patch={"a":"it's"}`),
 		`kubectl x '--odd flag=y'`:                     Target{}.Kubectl("x", "--odd flag=y"),
-		`kubectl x --a='' ''`:                            Target{}.Kubectl("x", "--a=", ""),
+		`kubectl x --a='' ''`:                          Target{}.Kubectl("x", "--a=", ""),
 		"kubectl x --context=a/b --kubeconfig='~/c d'": Target{Context: "a/b", Kubeconfig: "~/c d"}.Kubectl("x"),
 	} {
 		if got != want {
