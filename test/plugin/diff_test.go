@@ -86,11 +86,14 @@ var _ = Describe("diff", func() {
 
 	It("says under Abort that the child is left as it is, and why", func(ctx SpecContext) {
 		scaled.begun(ctx, ourSpec)
-		for _, r := range []result{plugin(ctx, "diff", "web"), diffFile(ctx, strings.Replace(ourSpec, "web:ours", "web:next", 1))} {
+		for when, r := range map[string]result{
+			"":                           plugin(ctx, "diff", "web"),
+			", once the file is applied": diffFile(ctx, strings.Replace(ourSpec, "web:ours", "web:next", 1)),
+		} {
 			Expect(r.code).To(Equal(1), r.stderr)
 			Expect(r.stdout).To(Equal("# deployment/web in namespace " + namespace + " would be left as it is, because fields of it are contested, under conflictPolicy Abort\n" +
 				"#   contested: .spec.replicas is 5, wanted 2, owned by \"kubectl\" (Update, subresource scale)\n" +
-				"#   what would end that: kubectl application conflicts web --namespace=" + namespace + "\n"))
+				"#   what would end that" + when + ": kubectl application conflicts web --namespace=" + namespace + "\n"))
 		}
 	})
 

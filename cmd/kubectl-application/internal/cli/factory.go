@@ -58,6 +58,7 @@ func (f *Factory) Client() (*Client, error) {
 	if err != nil {
 		return nil, explainConfig(err)
 	}
+	config.QPS = -1 // the API server sees to fairness by itself
 	mapper, err := f.Config.ToRESTMapper()
 	if err != nil {
 		return nil, explainConfig(err)

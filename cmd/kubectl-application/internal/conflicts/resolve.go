@@ -49,12 +49,7 @@ type contest struct {
 // resolve returns all ways to end the conflict. What changes the spec is listed only if the operator's own code finds the
 // conflict gone after the change.
 func resolve(c *contest) ([]Resolution, error) {
-	var resolutions []Resolution
-	edits, err := c.edits()
-	if err != nil {
-		return nil, err
-	}
-	resolutions = append(resolutions, edits...)
+	resolutions := c.edits()
 	if _, err := ownership.NewRewrite(c.child.Live); err == nil {
 		resolutions = append(resolutions, Resolution{
 			Outcome:     GetWanted,
@@ -77,10 +72,10 @@ func resolve(c *contest) ([]Resolution, error) {
 }
 
 // edits returns the changes of the spec that end the conflict.
-func (c *contest) edits() ([]Resolution, error) {
+func (c *contest) edits() []Resolution {
 	source, exists := spec.Source(c.child.Object, c.path)
 	if !exists {
-		return nil, nil
+		return nil
 	}
 	var resolutions []Resolution
 	if c.live != nil {
@@ -104,7 +99,7 @@ func (c *contest) edits() ([]Resolution, error) {
 			})
 		}
 	}
-	return resolutions, nil
+	return resolutions
 }
 
 // ends reports whether the field is no longer contested, and the child still wanted, after a change of the Application.

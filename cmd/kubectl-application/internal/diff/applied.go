@@ -44,8 +44,8 @@ type Outcome struct {
 	// GivenUp are the fields that the operator would give up.
 	GivenUp []GivenUp
 
-	// isNew: the Application is not in the cluster yet.
-	isNew bool
+	// fromFile: the Application is as a file says, and not as it is in the cluster. isNew: it is not there at all.
+	fromFile, isNew bool
 }
 
 // GivenUp is a field that the operator owns and would give up.

@@ -138,7 +138,7 @@ func (o *options) show(ctx context.Context, c *cli.Client, d *differ, s *subject
 			continue
 		}
 		differs = true
-		outcome.isNew = s.isNew
+		outcome.fromFile, outcome.isNew = len(o.files) > 0, s.isNew
 		before, after, err := outcome.documents(o.redact)
 		if err != nil {
 			return false, err

@@ -27,7 +27,11 @@ func (o *Outcome) comments(hide bool) string {
 		fmt.Fprintf(&b, "#   contested: %s%s, owned by %s%s\n", field.Field, o.values(field.Field, hide), owners(field.Conflicts), o.left())
 	}
 	if len(o.Conflicts) > 0 {
-		fmt.Fprintf(&b, "#   what would end that: kubectl application conflicts %s --namespace=%s\n", o.Child.App.Name, o.Child.App.Namespace)
+		when := "what would end that"
+		if o.fromFile {
+			when = "what would end that, once the file is applied"
+		}
+		fmt.Fprintf(&b, "#   %s: kubectl application conflicts %s --namespace=%s\n", when, o.Child.App.Name, o.Child.App.Namespace)
 	}
 	for _, field := range o.GivenUp {
 		fmt.Fprintf(&b, "#   given up: %s %s%s\n", field.Field, field.Then, o.value(field.path, hide))

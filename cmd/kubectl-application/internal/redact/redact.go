@@ -4,6 +4,7 @@ package redact
 
 import (
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -112,7 +113,7 @@ func walk(content any, at []any, hide func(map[string]any, string, []any)) {
 	switch content := content.(type) {
 	case map[string]any:
 		for name, child := range content {
-			here := append(at[:len(at):len(at)], name)
+			here := slices.Concat(at, []any{name})
 			if name == lastApplied {
 				hide(content, name, here)
 				continue
@@ -123,7 +124,7 @@ func walk(content any, at []any, hide func(map[string]any, string, []any)) {
 		isEnv := len(at) > 0 && at[len(at)-1] == "env"
 		for n, child := range content {
 			fields, isMap := child.(map[string]any)
-			here := append(at[:len(at):len(at)], any(n))
+			here := slices.Concat(at, []any{n})
 			if name, named := fields["name"].(string); named {
 				here[len(here)-1] = item(name)
 			}

@@ -89,7 +89,9 @@ func FuzzPair(f *testing.F) {
 		if yaml.Unmarshal([]byte(one), &before.Object) != nil || yaml.Unmarshal([]byte(other), &after.Object) != nil {
 			return
 		}
-		Pair(before, after)
+		if b, a := Pair(before, after); b == nil || a == nil {
+			t.Error("an object is gone")
+		}
 	})
 }
 

@@ -51,7 +51,7 @@ func (f Field) edit(target shell.Target, application *unstructured.Unstructured,
 		if value != nil {
 			operation = map[string]any{"op": "add", "path": pointer, "value": value}
 		}
-		patch = append(tests, operation)
+		patch = slices.Concat(tests, []any{operation})
 	}
 	encoded, err := json.Marshal(patch)
 	if err != nil {
@@ -68,7 +68,7 @@ func Reference(name string) string {
 }
 
 func (f Field) mergePatch(value any) map[string]any {
-	var patch any = value
+	patch := value
 	for _, element := range slices.Backward(f.Path) {
 		if element.FieldName != nil {
 			patch = map[string]any{*element.FieldName: patch}

@@ -61,7 +61,7 @@ func Release(child *children.Child, fields []string, to *Recipient) (*Change, er
 		claim := claimOn(path, owned)
 		switch {
 		case wanted && recipient == nil:
-			return nil, refuse("the Application wants %s of %s, so the operator would own it again at once: %s", path, child.Reference(), dropInstead(child, path))
+			return nil, refuse("the Application wants %s of %s, so the operator would own it again at once: %s", path, child.Reference(), dropInstead(child, managed, path))
 		case recipient != nil:
 			if !managed.Fields(*recipient).Has(path) {
 				change.To = recipient
@@ -145,10 +145,18 @@ func ownedBy(managed ownership.ManagedFields, path fieldpath.Path) string {
 }
 
 // dropInstead says what to do about a field that the spec wants.
-func dropInstead(child *children.Child, path fieldpath.Path) string {
+func dropInstead(child *children.Child, managed ownership.ManagedFields, path fieldpath.Path) string {
 	advice := "name who shall have it with --to"
 	source, exists := spec.Source(child.Object, path)
+	var others []ownership.Manager
+	for _, entry := range managed.Owners(path) {
+		if isOther(entry.Manager) {
+			others = append(others, entry.Manager)
+		}
+	}
 	switch {
+	case exists && !source.Required && len(others) > 0:
+		return fmt.Sprintf("remove %s from the Application, and the operator lets go of it; the value stays, since %s owns it as well", source.Path, Managers(others))
 	case !exists:
 		return advice + "; no field of the Application's spec is about it, so the two will share it"
 	case source.Required:

@@ -257,6 +257,17 @@ func TestRefusals(t *testing.T) {
 		"replicas to nobody": {plan: release(nil, replicas), want: "the operator would own it again at once: remove .spec.replicas from the Application, and the operator hands it over"},
 		"an image to nobody": {plan: release(nil, image), want: "since .spec.image cannot be removed from the Application"},
 		"args to nobody":     {plan: release(nil, app+".args"), want: "name who shall have it with --to, and then remove .spec.args from the Application"},
+		"what is shared already, to nobody": {change: func(c *children.Child) {
+			shared := record(c)[0]
+			entries := c.Live.GetManagedFields()
+			for i := range entries {
+				if entries[i].Manager == shared.Name {
+					copied := entries[i]
+					copied.Manager = "sharer"
+					c.Live.SetManagedFields(append(entries, copied))
+				}
+			}
+		}, plan: release(nil, replicas), want: `remove .spec.replicas from the Application, and the operator lets go of it; the value stays, since "sharer" (Apply) owns it as well`},
 		"a label to nobody":  {plan: release(nil, ".metadata.labels.app"), want: "no field of the Application's spec is about it, so the two will share it"},
 		"what others own":    {plan: release(&Recipient{Name: "x"}, app+".imagePullPolicy"), want: `the operator does not own ` + app + `.imagePullPolicy of deployment/web, so there is nothing to release: it belongs to "helm" (Apply)`},
 		"what nobody owns":   {plan: release(&Recipient{Name: "x"}, ".spec.paused"), want: "nobody does"},
