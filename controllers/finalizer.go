@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -34,11 +34,8 @@ func (r *Reconciler) finalize(ctx context.Context, app *v1alpha1.Application) er
 		return nil
 	}
 	if app.Spec.DeletionPolicy == v1alpha1.DeletionOrphan {
-		r.announceForegroundDeletion(app)
-		for _, child := range []*childKind{deploymentChild, serviceChild} {
-			if err := r.orphan(ctx, app, child); err != nil {
-				return fmt.Errorf("orphaning %s %s: %w", child.kind, app.Name, err)
-			}
+		if err := r.orphanAll(ctx, app); err != nil {
+			return err
 		}
 	}
 	err := r.applyFinalizer(ctx, app, false)
@@ -51,15 +48,26 @@ func (r *Reconciler) finalize(ctx context.Context, app *v1alpha1.Application) er
 	return err
 }
 
-// announceForegroundDeletion warns that a foreground deletion does not wait for finalizers before it deletes dependents:
-// the garbage collector and the operator reach for the children at the same time.
-func (r *Reconciler) announceForegroundDeletion(app *v1alpha1.Application) {
-	if !slices.Contains(app.Finalizers, metav1.FinalizerDeleteDependents) {
-		return
+// orphanAll orphans all children. It warns of those that are lost: a foreground deletion does not wait for finalizers before
+// it deletes dependents, so the garbage collector and the operator reach for the children at the same time.
+func (r *Reconciler) orphanAll(ctx context.Context, app *v1alpha1.Application) error {
+	var lost []string
+	wanted := r.wants.of(r.childTypes, app) // nothing, if the spec is invalid
+	for _, child := range []*childKind{deploymentChild, serviceChild} {
+		kept, err := r.orphan(ctx, app, child)
+		if err != nil {
+			return fmt.Errorf("orphaning %s %s: %w", child.kind, app.Name, err)
+		}
+		if wanted.intents[child.kind] != nil && !kept {
+			lost = append(lost, child.kind+" "+app.Name)
+		}
 	}
-	r.Recorder.Eventf(app, nil, corev1.EventTypeWarning, v1alpha1.ReasonForegroundDeletion, actionReconcile,
-		"The Application is deleted with --cascade=foreground, so the garbage collector deletes Deployment %[1]s and Service %[1]s at once, "+
-			"although spec.deletionPolicy is Orphan: what it has reached is lost. To keep them, delete without --cascade, or with --cascade=orphan", app.Name)
+	if len(lost) > 0 {
+		r.Recorder.Eventf(app, nil, corev1.EventTypeWarning, v1alpha1.ReasonChildrenLost, actionReconcile,
+			"Not there any more to be orphaned: %s. If the Application was deleted with --cascade=foreground, the garbage collector deletes its children at once, "+
+				"although spec.deletionPolicy is Orphan: to keep them, delete without --cascade, or with --cascade=orphan", strings.Join(lost, " and "))
+	}
+	return nil
 }
 
 // applyFinalizer applies what the operator owns of an Application's metadata: its finalizer, or nothing. It returns

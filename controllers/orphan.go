@@ -15,33 +15,37 @@ import (
 )
 
 // orphan gives a child up without changing one of its values: in one patch it loses its owner reference to app and the
-// operator's entries in managedFields. To give fields up by an apply would remove them.
-func (r *Reconciler) orphan(ctx context.Context, app *v1alpha1.Application, child *childKind) error {
+// operator's entries in managedFields. To give fields up by an apply would remove them. It reports whether the child is there
+// to stay.
+func (r *Reconciler) orphan(ctx context.Context, app *v1alpha1.Application, child *childKind) (kept bool, err error) {
 	// What matters is what is there now: the Application goes with the last child that was missed.
 	live := child.new()
-	err := r.APIReader.Get(ctx, client.ObjectKeyFromObject(app), live)
+	err = r.APIReader.Get(ctx, client.ObjectKeyFromObject(app), live)
 	if apierrors.IsNotFound(err) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	if owner := metav1.GetControllerOf(live); owner != nil && owner.UID != app.UID || !live.GetDeletionTimestamp().IsZero() {
-		return nil
+	if !live.GetDeletionTimestamp().IsZero() {
+		return false, nil
+	}
+	if owner := metav1.GetControllerOf(live); owner != nil && owner.UID != app.UID {
+		return true, nil
 	}
 	if !metav1.IsControlledBy(live, app) && !claimed(live) {
 		// With kubectl delete --cascade=orphan the garbage collector takes the owner reference, but not the claims.
-		return nil
+		return true, nil
 	}
 	patch, err := orphanPatch(live, app)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := r.patchRecord(ctx, app, child, live, patch); err != nil {
-		return err
+		return false, err
 	}
 	log.FromContext(ctx).Info("Let go", keyChild, child.kind, keyOutcome, outcomeOrphaned)
-	return nil
+	return true, nil
 }
 
 // claimed reports whether the operator owns more of the object than orphan leaves it.

@@ -183,8 +183,8 @@ var _ = Describe("Orphaning", func() {
 		startOperator(ctx)
 		Eventually(s.exists).WithContext(ctx).WithArguments("web", &v1alpha1.Application{}).Should(BeFalse())
 		Eventually(func() string {
-			return s.kubectl(ctx, "get", "events", "--field-selector=type=Warning,reason="+v1alpha1.ReasonForegroundDeletion, "--output=jsonpath={.items[*].message}")
-		}).WithContext(ctx).Should(ContainSubstring("--cascade=orphan"))
+			return s.kubectl(ctx, "get", "events", "--field-selector=type=Warning,reason="+v1alpha1.ReasonChildrenLost, "--output=jsonpath={.items[*].message}")
+		}).WithContext(ctx).Should(And(ContainSubstring("Deployment web and Service web"), ContainSubstring("--cascade=orphan")))
 		w.expectOneLife("web")
 	})
 

@@ -40,9 +40,8 @@ const (
 	ReasonVersionDropped = "VersionDropped"
 	// ReasonTerminating: a child, or the namespace, is being deleted.
 	ReasonTerminating = "Terminating"
-	// ReasonForegroundDeletion: the Application is deleted in a way by which the garbage collector does not wait for the
-	// operator to orphan the children.
-	ReasonForegroundDeletion = "ForegroundDeletion"
+	// ReasonChildrenLost: children that were to be orphaned are gone, or going, most likely by a foreground deletion.
+	ReasonChildrenLost = "ChildrenLost"
 	// ReasonPaused: spec.paused keeps the operator from writing.
 	ReasonPaused = "Paused"
 
