@@ -162,7 +162,7 @@ func (c *checker) scalar(path fieldpath.Path, v any, ref smdschema.TypeRef, t sm
 }
 
 func child(path fieldpath.Path, element fieldpath.PathElement) fieldpath.Path {
-	return append(path[:len(path):len(path)], element)
+	return append(slices.Clip(path), element)
 }
 
 func isQuantity(v any) bool {

@@ -28,6 +28,7 @@ func TestProblems(t *testing.T) {
 		{"a misspelt field", deployments, pod("contianers: []"), []string{"it.spec.template.spec.contianers: there is no such field; did you mean containers?"}},
 		{"a field in another case", deployments, "{spec: {minreadyseconds: 1}}", []string{"it.spec.minreadyseconds: there is no such field; did you mean minReadySeconds?"}},
 		{"a misspelt field of an entry", deployments, app("resorces: {}"), []string{container + ".resorces: there is no such field; did you mean resources?"}},
+		{"two letters swapped in a short field", deployments, app("tyt: true"), []string{container + ".tyt: there is no such field; did you mean tty?"}},
 		{"a field that lacks its parents", deployments, "{strategy: {}}", []string{"it.strategy: there is no such field; did you mean spec.strategy?"}},
 		{"a field that lacks most of its parents", deployments, "{containers: []}", []string{"it.containers: there is no such field; did you mean spec.template.spec.containers?"}},
 		{"a field of another place", deployments, pod("minReadySeconds: 5"), []string{"it.spec.template.spec.minReadySeconds: there is no such field; did you mean it.spec.minReadySeconds?"}},

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 
 	"sigs.k8s.io/yaml"
@@ -72,9 +73,7 @@ func add(crd map[string]any, field string, schema any) error {
 		if !ok {
 			return errors.New("there is no such field")
 		}
-		for name, value := range addition {
-			properties[name] = value
-		}
+		maps.Copy(properties, addition)
 	}
 	return nil
 }
