@@ -42,6 +42,9 @@ func TestTwinsOnServer(t *testing.T) {
 		s := fresh(t)
 		s.must(nil, s.apply(v1alpha1.FieldManager, account("serviceAccountName: one"), false))
 		s.must(nil, s.apply("ops", "{template: {spec: {serviceAccountName: one}}}", false))
+		if got := steps(s.plan(account(""), v1alpha1.ConflictAbort)); got != "operator" {
+			t.Errorf("steps are %q", got)
+		}
 		s.reach(account(""), v1alpha1.ConflictAbort, false)
 		s.expectAccount("one")
 	})
