@@ -132,7 +132,7 @@ generate: $(TOOLS)/controller-gen $(TOOLS)/applyconfiguration-gen $(TOOLS)/crdpa
 	$(TOOLS)/controller-gen crd paths=./apis/... output:crd:dir=deploy/crd
 	$(TOOLS)/crdpartial deploy/crd/application.mycompany.io_applications.yaml apis/application/v1alpha1/partial_schemas.yaml
 	$(TOOLS)/controller-gen rbac:roleName=application-operator paths=./controllers/... output:rbac:dir=deploy/rbac
-	$(TOOLS)/controller-gen rbac:roleName=application-operator-metrics-auth,fileName=metrics_auth_role.yaml paths=./cmd/application-operator/... output:rbac:dir=deploy/rbac
+	$(TOOLS)/controller-gen rbac:roleName=application-operator-cluster,fileName=cluster_role.yaml paths=./cmd/application-operator/... output:rbac:dir=deploy/rbac
 	$(GO) run ./test/metricstable > deploy/components/monitoring/metrics.md
 	rm -rf $(GENERATED) && mkdir -p $(GENERATED)/applyconfigs
 	$(TOOLS)/crdschema deploy/crd/application.mycompany.io_applications.yaml $(API) > $(GENERATED)/schema.json

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	coordinationv1ac "k8s.io/client-go/applyconfigurations/coordination/v1"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -107,8 +109,9 @@ func (n *neighbours) observe(ctx context.Context, lease *coordinationv1.Lease) {
 			n.mu.Unlock()
 			return
 		}
-		// On a goroutine of its own: a clock may be locked while it calls.
-		known = &neighbour{expiry: n.clock.AfterFunc(duration, func() { go n.forget(ctx, key) })}
+		// The context ends with the event, and the goroutine is there since a clock may be locked while it calls.
+		lasting := context.WithoutCancel(ctx)
+		known = &neighbour{expiry: n.clock.AfterFunc(duration, func() { go n.forget(lasting, key) })}
 		n.others[key] = known
 	case known.scope.encode() == scope.encode():
 		if !known.renewed.Equal(&renewed) {
@@ -234,5 +237,11 @@ type announceScope struct {
 func (a *announceScope) Start(ctx context.Context) error {
 	lease := coordinationv1ac.Lease(a.lease.Name, a.lease.Namespace).
 		WithAnnotations(map[string]string{v1alpha1.AnnotationScope: a.scope.encode()})
-	return a.client.Apply(ctx, lease, client.FieldOwner(v1alpha1.FieldManagerScope))
+	err := a.client.Apply(ctx, lease, client.FieldOwner(v1alpha1.FieldManagerScope))
+	if apierrors.IsForbidden(err) {
+		// The roles are of an older release. Other operators then take the scope for all Applications.
+		log.FromContext(ctx).Info("Other operators cannot be told which Applications are this one's: the right to patch its Lease is missing")
+		return nil
+	}
+	return err
 }
