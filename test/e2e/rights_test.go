@@ -22,6 +22,11 @@ var provedElsewhere = []harness.Right{
 	{Verb: "delete", Resource: "deployments.apps"},
 	// An Event that repeats about an unchanged Application. The suite upgrade has one.
 	{Verb: "patch", Resource: "events.events.k8s.io"},
+	// Whoever wants to see the metrics is asked for. The suite production has it.
+	{Verb: "create", Resource: "tokenreviews.authentication.k8s.io"},
+	{Verb: "create", Resource: "subjectaccessreviews.authorization.k8s.io"},
+	// Of API servers that cannot send the initial state by a watch, which this one can.
+	{Verb: "list", Resource: "leases.coordination.k8s.io"},
 }
 
 // expectLeastPrivilege asserts, of all that the suite played, that the operator was denied nothing, and that it was
