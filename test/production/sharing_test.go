@@ -22,7 +22,9 @@ import (
 var _ = Describe("Several operators", func() {
 	It("share a cluster: where their scopes overlap, one stands back, both tell, and the other takes over", func(ctx SpecContext) {
 		shops := []string{newNamespace(ctx), newNamespace(ctx), newNamespace(ctx)}
-		older, younger := newOffice(ctx), newOffice(ctx)
+		one, another := newOffice(ctx), newOffice(ctx)
+		// Leases of the same second are told apart by the names of their namespaces.
+		older, younger := min(one, another), max(one, another)
 		addresses := map[string]string{"older": freeAddress(), "younger": freeAddress()}
 		operator := func(name, office string, namespaces ...string) *cluster.Process {
 			return start(ctx, name, "--leader-elect", "--leader-election-namespace="+office, "--metrics-bind-address="+addresses[name],
