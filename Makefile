@@ -44,7 +44,7 @@ endif
 
 .PHONY: run
 run: $(TOOLS)/local build controlplane ## Start a cluster, apply the samples and run the operator in the foreground
-	@exec $(TOOLS)/local run
+	@exec $(TOOLS)/local run $(if $(METRICS),--metrics=$(METRICS))
 
 .PHONY: demo
 demo: $(TOOLS)/local build controlplane ## Show and check the main job in a fresh cluster, step by step

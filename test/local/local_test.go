@@ -188,7 +188,7 @@ func fakeOperator(t *testing.T, script string) *installation {
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &installation{binary: path, deploy: filepath.Join("..", "..", "deploy")}
+	return &installation{binary: path, deploy: filepath.Join("..", "..", "deploy"), metrics: "0"}
 }
 
 // output collects what is written, and reacts to one part of it.

@@ -31,11 +31,14 @@ const (
 type installation struct {
 	binary string
 	deploy string
+	// metrics is the address at which the operator serves its metrics.
+	metrics string
 }
 
 func (i *installation) bindFlags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&i.binary, "operator", filepath.Join("bin", "application-operator"), "the operator's binary")
 	cmd.Flags().StringVar(&i.deploy, "deploy", "deploy", "folder of the operator's manifests")
+	cmd.Flags().StringVar(&i.metrics, "metrics", "0", "address at which the operator serves its metrics; 0 serves none")
 }
 
 func (i *installation) crds() string    { return filepath.Join(i.deploy, "crd") }
@@ -103,8 +106,8 @@ func (i *installation) start(c *cluster.Cluster, output io.Writer) (*cluster.Pro
 		Path: path,
 		Args: []string{
 			"--kubeconfig=" + kubeconfig,
-			// Nobody asks for them here, and the usual ports may be taken.
-			"--metrics-bind-address=0",
+			// The usual ports may be taken.
+			"--metrics-bind-address=" + i.metrics,
 			"--health-probe-bind-address=0",
 			"--zap-devel",
 		},
