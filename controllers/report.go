@@ -68,26 +68,23 @@ func (r *Reconciler) reportElided(ctx context.Context, kind string, why outcome)
 const maxLoggedFields = 32
 
 func withDifference(logger logr.Logger, difference ownership.Difference) logr.Logger {
-	for _, part := range []struct {
-		key    string
-		fields *fieldpath.Set
-	}{
-		{keyChanged, difference.Changed},
-		{keyClaimed, difference.Missing},
-		{keyReleased, difference.Extra},
-	} {
-		if paths := fieldPaths(part.fields, maxLoggedFields); len(paths) > 0 {
-			logger = logger.WithValues(part.key, paths)
-		}
+	if paths := fieldPaths(difference.Changed); len(paths) > 0 {
+		logger = logger.WithValues(keyChanged, paths)
+	}
+	if paths := fieldPaths(difference.Missing); len(paths) > 0 {
+		logger = logger.WithValues(keyClaimed, paths)
+	}
+	if paths := fieldPaths(difference.Extra); len(paths) > 0 {
+		logger = logger.WithValues(keyReleased, paths)
 	}
 	return logger
 }
 
 // fieldPaths returns the first paths of the set's leaves, in the order of the set.
-func fieldPaths(fields *fieldpath.Set, limit int) []string {
+func fieldPaths(fields *fieldpath.Set) []string {
 	var paths []string
 	fields.Leaves().Iterate(func(path fieldpath.Path) {
-		if len(paths) < limit {
+		if len(paths) < maxLoggedFields {
 			paths = append(paths, path.String())
 		}
 	})

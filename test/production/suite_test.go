@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,14 +94,7 @@ func mark() cluster.Mark {
 
 // by selects the requests of a replica.
 func by(replica string) cluster.Filter {
-	return func(e cluster.Event) bool {
-		for _, group := range e.User.Groups {
-			if group == replica {
-				return true
-			}
-		}
-		return false
-	}
+	return func(e cluster.Event) bool { return slices.Contains(e.User.Groups, replica) }
 }
 
 func requests(since cluster.Mark, filters ...cluster.Filter) cluster.Events {

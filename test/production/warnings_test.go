@@ -183,7 +183,7 @@ func registerWebhook(ctx context.Context, namespace, address string, authority [
 		HaveField("SideEffects", HaveValue(Equal(admissionregistrationv1.SideEffectClassNone))))))
 	webhook := &shipped.Webhooks[0]
 	shipped.Name = namespace
-	webhook.ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: ptr.To("https://" + address + *webhook.ClientConfig.Service.Path), CABundle: authority}
+	webhook.ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: new("https://" + address + *webhook.ClientConfig.Service.Path), CABundle: authority}
 	webhook.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}}
 	err := env.Client.Create(ctx, shipped)
 	if err == nil {
