@@ -79,7 +79,7 @@ var _ = Describe("The shipped roles", func() {
 			{"update patch", "/status", nobody},
 			{"update", "/finalizers", nobody},
 		} {
-			for _, verb := range strings.Fields(granted.verbs) {
+			for verb := range strings.FieldsSeq(granted.verbs) {
 				right := harness.Right{Verb: verb, Resource: v1alpha1.Resource + "." + v1alpha1.GroupName + granted.subresource}
 				for _, role := range []string{"view", "edit", "admin"} {
 					expected := strings.Contains(granted.to, role)

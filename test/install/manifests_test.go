@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/test/harness"
@@ -141,7 +140,7 @@ func podOf(deployment *appsv1.Deployment) *corev1.Pod {
 	template := deployment.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: template.Spec}
 	pod.Namespace, pod.GenerateName = deployment.Namespace, deployment.Name+"-"
-	pod.Spec.AutomountServiceAccountToken = ptr.To(false) // nobody makes the account's volume here
+	pod.Spec.AutomountServiceAccountToken = new(false) // nobody makes the account's volume here
 	return pod
 }
 

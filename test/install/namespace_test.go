@@ -17,8 +17,10 @@ import (
 )
 
 var _ = Describe("The operator of a single namespace", Ordered, func() {
-	const namespace = "shop"
-	account := "system:serviceaccount:" + namespace + ":application-operator"
+	const (
+		namespace = "shop"
+		account   = "system:serviceaccount:" + namespace + ":application-operator"
+	)
 	folder := func() string { return overlay("namespace: "+namespace, "single-namespace") }
 
 	BeforeAll(func(ctx SpecContext) {
