@@ -76,6 +76,7 @@ release: $(TOOLS)/kustomize ## Write install.yaml, the plugin's archives and che
 
 .PHONY: record-release
 record-release: $(ASSETS) ## Store what the operator writes as release VERSION=v1.2.3, for the test of upgrades from it
+	@test -n '$(VERSION)' || { echo 'name the release by VERSION=v1.2.3' >&2; exit 1; }
 	RECORD_RELEASE=$(VERSION) $(GO) test -count=1 ./test/upgrade -ginkgo.focus='Recording a release'
 
 IMAGE ?= mycompany.io/application-operator
