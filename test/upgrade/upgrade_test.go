@@ -118,7 +118,10 @@ func work(ctx context.Context) *busyUsers {
 	Expect(err).NotTo(HaveOccurred())
 	working, stop := context.WithCancel(context.Background())
 	users := &busyUsers{namespace: namespace, stop: stop}
-	DeferCleanup(stop)
+	DeferCleanup(func() {
+		stop()
+		users.running.Wait()
+	})
 	for n := range users.images {
 		users.running.Go(func() {
 			defer GinkgoRecover()
