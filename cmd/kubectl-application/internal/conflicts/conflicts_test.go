@@ -17,9 +17,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
 	"mycompany.io/application-operator/test/fieldserver"
 )
 
@@ -171,6 +173,22 @@ status:
 	}
 	golden(t, "status.wide", render(t, found, Wide))
 	golden(t, "status.json", render(t, found, JSON))
+}
+
+// TestEnds: an edit counts only if the operator's own code finds the conflict gone.
+func TestEnds(t *testing.T) {
+	child := childOf(t, "image", scenarios["image"])
+	conflicts, err := child.Intent.Conflicts(child.Live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contest := &contest{child: child, field: ownership.GroupByField(conflicts)[0]}
+	for image, want := range map[string]bool{"nginx:1.29": false, "nginx:1.30": true, "nginx:1.31": false} {
+		edited := application(t, strings.Replace(ourSpec, "nginx:1.29", image, 1))
+		if got := contest.ends(&spec.Edit{Edited: edited}); got != want {
+			t.Errorf("%s ends the conflict: %v", image, got)
+		}
+	}
 }
 
 func TestNothingOfOthers(t *testing.T) {
