@@ -191,6 +191,39 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestReportedSince: a write through scale has no time, but the operator's report does.
+func TestReportedSince(t *testing.T) {
+	reported := v1alpha1.FieldConflict{
+		Kind: "Deployment", Name: "web", Field: ".spec.replicas", Manager: "kubectl", Operation: metav1.ManagedFieldsOperationUpdate,
+		Subresource: "scale", APIVersion: "apps/v1",
+	}
+	condition := metav1.Condition{
+		Type: v1alpha1.ConditionSynced, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonFieldConflict,
+		LastTransitionTime: metav1.Time{Time: fieldserver.Moment},
+	}
+	for name, tc := range map[string]struct {
+		change func(*v1alpha1.FieldConflict, *metav1.Condition)
+		want   bool
+	}{
+		"reported":          {change: func(*v1alpha1.FieldConflict, *metav1.Condition) {}, want: true},
+		"another owner":     {change: func(c *v1alpha1.FieldConflict, _ *metav1.Condition) { c.Manager = "other" }},
+		"a stale condition": {change: func(_ *v1alpha1.FieldConflict, c *metav1.Condition) { c.Reason = v1alpha1.ReasonSynced }},
+		"a yielded field":   {change: func(_ *v1alpha1.FieldConflict, c *metav1.Condition) { c.Status = metav1.ConditionTrue }},
+	} {
+		child := childOf(t, "scaled", scenarios["scaled"])
+		conflict, synced := reported, condition
+		tc.change(&conflict, &synced)
+		child.App.Status = v1alpha1.ApplicationStatus{Conflicts: []v1alpha1.FieldConflict{conflict}, Conditions: []metav1.Condition{synced}}
+		found, err := Find(target, application(t, ourSpec), child)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if since := found[0].Owners[0].Since; (since != nil) != tc.want || tc.want && !since.Time.Equal(fieldserver.Moment) {
+			t.Errorf("%s: since %v", name, since)
+		}
+	}
+}
+
 func TestNothingOfOthers(t *testing.T) {
 	child := childOf(t, "image", scenarios["image"])
 	child.Live.SetOwnerReferences(nil)

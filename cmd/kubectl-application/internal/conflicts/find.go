@@ -1,9 +1,12 @@
 package conflicts
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -41,7 +44,8 @@ type Owner struct {
 	Operation   metav1.ManagedFieldsOperationType `json:"operation"`
 	Subresource string                            `json:"subresource,omitempty"`
 	APIVersion  string                            `json:"apiVersion,omitempty"`
-	// Since is when the manager last changed what it owns: the field came to be contested then at the latest.
+	// Since is when the manager last changed what it owns: the field came to be contested then at the latest. The API server
+	// notes no time for a write through scale; then it is since when the Application reports the conflict.
 	Since *metav1.Time `json:"since,omitempty"`
 }
 
@@ -91,7 +95,7 @@ func describe(target shell.Target, application *unstructured.Unstructured, child
 	for _, c := range field.Conflicts {
 		conflict.Owners = append(conflict.Owners, Owner{
 			Manager: c.Manager, Operation: c.Operation, Subresource: c.Subresource, APIVersion: c.APIVersion,
-			Since: timeOf(managed, c),
+			Since: cmp.Or(timeOf(managed, c), reportedSince(child.App, conflict.Kind, c)),
 		})
 	}
 	conflict.Resolutions, err = resolve(&contest{
@@ -105,6 +109,22 @@ func policyOf(app *v1alpha1.Application) v1alpha1.ConflictPolicy {
 		return v1alpha1.ConflictAbort
 	}
 	return app.Spec.ConflictPolicy
+}
+
+// reportedSince returns since when the operator has reported this very conflict, or nil if it has not.
+func reportedSince(app *v1alpha1.Application, kind string, c ownership.Conflict) *metav1.Time {
+	synced := meta.FindStatusCondition(app.Status.Conditions, v1alpha1.ConditionSynced)
+	if synced == nil || synced.Status != metav1.ConditionFalse || synced.Reason != v1alpha1.ReasonFieldConflict {
+		return nil
+	}
+	reported := v1alpha1.FieldConflict{
+		Kind: kind, Name: app.Name, Field: c.Field,
+		Manager: c.Manager, Operation: c.Operation, Subresource: c.Subresource, APIVersion: c.APIVersion,
+	}
+	if !slices.Contains(app.Status.Conflicts, reported) {
+		return nil
+	}
+	return &metav1.Time{Time: synced.LastTransitionTime.In(time.UTC)}
 }
 
 // timeOf returns when an owner's entry changed last, in UTC, or nil if nothing tells.
