@@ -15,6 +15,7 @@ import (
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
 // Conflict is one field of a child that others own with a value other than the wanted one.
@@ -84,7 +85,7 @@ func describe(target shell.Target, application *unstructured.Unstructured, child
 	conflict := &Conflict{
 		Namespace:   child.App.Namespace,
 		Application: child.App.Name,
-		Policy:      policyOf(child.App),
+		Policy:      words.Policy(child.App),
 		Kind:        child.Object.GroupVersionKind().Kind,
 		Name:        child.App.Name,
 		Field:       field.Field,
@@ -102,13 +103,6 @@ func describe(target shell.Target, application *unstructured.Unstructured, child
 		target: target, application: application, child: child, path: path, field: field, wanted: wanted, live: live,
 	})
 	return conflict, err
-}
-
-func policyOf(app *v1alpha1.Application) v1alpha1.ConflictPolicy {
-	if app.Spec.ConflictPolicy == "" {
-		return v1alpha1.ConflictAbort
-	}
-	return app.Spec.ConflictPolicy
 }
 
 // reportedSince returns since when the operator has reported this very conflict, or nil if it has not.

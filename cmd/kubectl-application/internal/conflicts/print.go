@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
 // Format is how conflicts are printed.
@@ -170,13 +171,7 @@ func short(value any) string {
 	if isText {
 		text = printable(text)
 	} else {
-		var b strings.Builder
-		encoder := json.NewEncoder(&b)
-		encoder.SetEscapeHTML(false)
-		if err := encoder.Encode(value); err != nil {
-			return "<unreadable>"
-		}
-		text = strings.TrimSuffix(b.String(), "\n")
+		text = words.Value(value, "<none>")
 	}
 	if runes := []rune(text); len(runes) > maxValue {
 		return string(runes[:maxValue-1]) + "…"

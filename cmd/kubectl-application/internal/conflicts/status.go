@@ -11,6 +11,7 @@ import (
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
 // FindInStatus returns the fields of an Application's own status that the operator has reported as contested and that are
@@ -33,7 +34,7 @@ func FindInStatus(target shell.Target, application *unstructured.Unstructured, a
 			return nil, fmt.Errorf("%s of Application %s in namespace %s: %w", reported.Field, app.Name, app.Namespace, err)
 		}
 		found = append(found, Conflict{
-			Namespace: app.Namespace, Application: app.Name, Policy: policyOf(app), Kind: v1alpha1.Kind, Name: app.Name, Field: reported.Field,
+			Namespace: app.Namespace, Application: app.Name, Policy: words.Policy(app), Kind: v1alpha1.Kind, Name: app.Name, Field: reported.Field,
 			Live: statusValue(application, path),
 			Owners: []Owner{{
 				Manager: owner.Manager, Operation: owner.Operation, Subresource: owner.Subresource, APIVersion: owner.APIVersion,

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/redact"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
 // comments says in lines that diff tools pass over what a diff cannot show.
@@ -24,7 +24,7 @@ func (o *Outcome) comments(hide bool) string {
 	}
 	b.WriteString("\n")
 	for _, field := range ownership.GroupByField(o.Conflicts) {
-		fmt.Fprintf(&b, "#   contested: %s%s, owned by %s%s\n", field.Field, o.values(field.Field, hide), owners(field.Conflicts), o.left())
+		fmt.Fprintf(&b, "#   contested: %s%s, owned by %s%s\n", field.Field, o.values(field.Field, hide), words.Owners(field), o.left())
 	}
 	if len(o.Conflicts) > 0 {
 		when := "what would end that"
@@ -61,7 +61,7 @@ func (o *Outcome) values(field string, hide bool) string {
 	if hide && redact.Hides(path) {
 		return ""
 	}
-	return fmt.Sprintf(" is %s, wanted %s", text(live), text(wanted))
+	return fmt.Sprintf(" is %s, wanted %s", words.Value(live, "absent"), words.Value(wanted, "absent"))
 }
 
 // value tells what a field that is given up will be.
@@ -70,40 +70,15 @@ func (o *Outcome) value(path fieldpath.Path, hide bool) string {
 	if err != nil || !exists || hide && redact.Hides(path) {
 		return ""
 	}
-	return ": " + text(value)
-}
-
-func text(value any) string {
-	if value == nil {
-		return "absent"
-	}
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return "unreadable"
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return ": " + words.Value(value, "absent")
 }
 
 func list(conflicts []ownership.Conflict) string {
 	var parts []string
 	for _, field := range ownership.GroupByField(conflicts) {
-		parts = append(parts, field.Field+" by "+owners(field.Conflicts))
+		parts = append(parts, field.Field+" by "+words.Owners(field))
 	}
 	return strings.Join(parts, "; ")
-}
-
-func owners(conflicts []ownership.Conflict) string {
-	names := make([]string, 0, len(conflicts))
-	for _, c := range conflicts {
-		how := string(c.Operation)
-		if c.Subresource != "" {
-			how += ", subresource " + c.Subresource
-		}
-		names = append(names, fmt.Sprintf("%q (%s)", c.Manager, how))
-	}
-	return strings.Join(names, " and ")
 }
 
 // bookkeeping is what the API server notes of an object for itself.

@@ -147,18 +147,5 @@ func record(child *children.Child) ownership.ManagedFields {
 	return managed
 }
 
-// Managers names managers in a sentence: "kubectl" (Update, subresource scale) and "helm" (Apply).
-func Managers(managers []ownership.Manager) string {
-	names := make([]string, 0, len(managers))
-	for _, m := range managers {
-		how := string(m.Operation)
-		if m.Subresource != "" {
-			how += ", subresource " + m.Subresource
-		}
-		names = append(names, fmt.Sprintf("%q (%s)", m.Name, how))
-	}
-	return strings.Join(names, " and ")
-}
-
 // now is when a new entry of the record is made.
 func now() metav1.Time { return metav1.Now().Rfc3339Copy() }

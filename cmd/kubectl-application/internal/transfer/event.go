@@ -14,6 +14,7 @@ import (
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
 // verb is what a person does.
@@ -77,9 +78,9 @@ func (t *transfer) note(user string, change *Change) string {
 		case t.verb == takeVerb && len(field.From) == 0, t.verb == releaseVerb && len(field.From) == 0 && field.To == nil:
 			// The operator had it, or shared it, already.
 		case t.verb == takeVerb:
-			what = append(what, fmt.Sprintf("%s from %s", field.Path, Managers(field.From)))
+			what = append(what, fmt.Sprintf("%s from %s", field.Path, words.Managers(field.From)))
 		case field.To != nil:
-			what = append(what, fmt.Sprintf("%s to %s", field.Path, Managers([]ownership.Manager{*field.To})))
+			what = append(what, fmt.Sprintf("%s to %s", field.Path, words.Managers([]ownership.Manager{*field.To})))
 		default:
 			what = append(what, field.Path.String())
 		}

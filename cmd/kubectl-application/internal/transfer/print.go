@@ -1,7 +1,6 @@
 package transfer
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/redact"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
 // announce shows what the change does, before it is done.
@@ -35,7 +35,7 @@ func (t *transfer) announceField(b *strings.Builder, change *Change, field *Fiel
 	fmt.Fprintf(b, "%s of %s in namespace %s\n", field.Path, change.Child.Reference(), change.Child.App.Namespace)
 	before, after := owners(change.Child.Live.GetManagedFields(), field.Path), owners(change.After.Live.GetManagedFields(), field.Path)
 	if t.verb == takeVerb && after == nobody {
-		after = Managers([]ownership.Manager{operator}) + ", by its next apply"
+		after = words.Managers([]ownership.Manager{operator}) + ", by its next apply"
 	}
 	fmt.Fprintf(b, "  owner: %s\n", becomes(before, after))
 	live, then := t.value(field.Path, field.Live), ""
@@ -69,24 +69,15 @@ func owners(entries []metav1.ManagedFieldsEntry, path fieldpath.Path) string {
 	if len(all) == 0 {
 		return nobody
 	}
-	return Managers(all)
+	return words.Managers(all)
 }
 
 // value renders a value as JSON, or hides it.
 func (t *transfer) value(path fieldpath.Path, value any) string {
-	switch {
-	case value == nil:
-		return "<none>"
-	case t.hides(path):
+	if value != nil && t.hides(path) {
 		return redact.Hidden
 	}
-	var b strings.Builder
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return "<unreadable>"
-	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return words.Value(value, "<none>")
 }
 
 func (t *transfer) hides(path fieldpath.Path) bool { return t.redact && redact.Hides(path) }
@@ -120,14 +111,7 @@ func prospect(change *Change) string {
 		effect = "the operator leaves these to their owners and applies the rest"
 	}
 	return fmt.Sprintf("Still contested of %s then: %s. Under conflictPolicy %s %s; see \"kubectl application conflicts %s\".\n",
-		change.Child.Reference(), strings.Join(contested, ", "), policy(app), effect, app.Name)
-}
-
-func policy(app *v1alpha1.Application) v1alpha1.ConflictPolicy {
-	if app.Spec.ConflictPolicy == "" {
-		return v1alpha1.ConflictAbort
-	}
-	return app.Spec.ConflictPolicy
+		change.Child.Reference(), strings.Join(contested, ", "), words.Policy(app), effect, app.Name)
 }
 
 func (t *transfer) nextOfRelease(change *Change, field *FieldChange) {

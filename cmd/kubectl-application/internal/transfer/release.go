@@ -12,6 +12,7 @@ import (
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
 // maxManager is the API server's limit on the name of a manager, in bytes.
@@ -130,7 +131,7 @@ func (r *Recipient) manager(managed ownership.ManagedFields) (*ownership.Manager
 			return &candidate, nil
 		}
 	}
-	return nil, refuse("%q writes in several ways, as %s: choose one with --to-operation", r.Name, Managers(candidates))
+	return nil, refuse("%q writes in several ways, as %s: choose one with --to-operation", r.Name, words.Managers(candidates))
 }
 
 func ownedBy(managed ownership.ManagedFields, path fieldpath.Path) string {
@@ -141,7 +142,7 @@ func ownedBy(managed ownership.ManagedFields, path fieldpath.Path) string {
 	if len(owners) == 0 {
 		return "nobody does"
 	}
-	return "it belongs to " + Managers(owners)
+	return "it belongs to " + words.Managers(owners)
 }
 
 // dropInstead says what to do about a field that the spec wants.
@@ -156,7 +157,7 @@ func dropInstead(child *children.Child, managed ownership.ManagedFields, path fi
 	}
 	switch {
 	case exists && !source.Required && len(others) > 0:
-		return fmt.Sprintf("remove %s from the Application, and the operator lets go of it; the value stays, since %s owns it as well", source.Path, Managers(others))
+		return fmt.Sprintf("remove %s from the Application, and the operator lets go of it; the value stays, since %s owns it as well", source.Path, words.Managers(others))
 	case !exists:
 		return advice + "; no field of the Application's spec is about it, so the two will share it"
 	case source.Required:

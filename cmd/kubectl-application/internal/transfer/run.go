@@ -17,6 +17,7 @@ import (
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
 // fieldManager names the plugin to the API server. Since it changes no value it comes to own nothing.
@@ -197,11 +198,11 @@ func verify(change *Change, answer *unstructured.Unstructured) error {
 		field := &change.Fields[i]
 		for _, manager := range field.From {
 			if managed.Fields(manager).Has(field.Path) {
-				return fmt.Errorf("%s of %s still belongs to %s: a webhook or policy of the API server may have put it back", field.Path, change.Child.Reference(), Managers([]ownership.Manager{manager}))
+				return fmt.Errorf("%s of %s still belongs to %s: a webhook or policy of the API server may have put it back", field.Path, change.Child.Reference(), words.Managers([]ownership.Manager{manager}))
 			}
 		}
 		if field.To != nil && !managed.Fields(*field.To).Has(field.Path) {
-			return fmt.Errorf("%s of %s did not go to %s: a webhook or policy of the API server may have prevented it", field.Path, change.Child.Reference(), Managers([]ownership.Manager{*field.To}))
+			return fmt.Errorf("%s of %s did not go to %s: a webhook or policy of the API server may have prevented it", field.Path, change.Child.Reference(), words.Managers([]ownership.Manager{*field.To}))
 		}
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 	"mycompany.io/application-operator/test/fieldserver"
 )
 
@@ -136,7 +137,7 @@ func TestTake(t *testing.T) {
 	t.Run("a contested field", func(t *testing.T) {
 		w := newWorld(t).force("helm", theirs)
 		change := w.do(Take(w.child(ourSpec), []string{image}))
-		is(t, "who loses", Managers(change.Fields[0].From), `"helm" (Apply)`)
+		is(t, "who loses", words.Managers(change.Fields[0].From), `"helm" (Apply)`)
 		is(t, "then", w.state(image), "theirs: nobody")
 		is(t, "what is left of helm's", w.state(app+".imagePullPolicy"), `Always: "helm" (Apply)`)
 		is(t, "conflicts", fmt.Sprint(w.reconcile(ourSpec)), `[.spec.replicas ("helm" by Apply)]`)
@@ -144,7 +145,7 @@ func TestTake(t *testing.T) {
 	t.Run("several at once, from all owners", func(t *testing.T) {
 		w := newWorld(t).force("helm", theirs).force("gitops", theirs)
 		change := w.do(Take(w.child(ourSpec), []string{image, replicas}))
-		is(t, "who loses", Managers(change.Fields[1].From), `"gitops" (Apply) and "helm" (Apply)`)
+		is(t, "who loses", words.Managers(change.Fields[1].From), `"gitops" (Apply) and "helm" (Apply)`)
 		is(t, "conflicts", fmt.Sprint(w.reconcile(ourSpec)), "[]")
 		is(t, "image", w.state(image), `ours: "application-operator" (Apply)`)
 		is(t, "replicas", w.state(replicas), `3: "application-operator" (Apply)`)
@@ -157,7 +158,7 @@ func TestTake(t *testing.T) {
 	t.Run("the operator's own former name", func(t *testing.T) {
 		w := newWorld(t).update("application-operator", func(d map[string]any) { d["spec"].(map[string]any)["replicas"] = int64(5) })
 		change := w.do(Take(w.child(ourSpec), []string{replicas}))
-		is(t, "who loses", Managers(change.Fields[0].From), `"application-operator" (Update)`)
+		is(t, "who loses", words.Managers(change.Fields[0].From), `"application-operator" (Update)`)
 	})
 	t.Run("nothing to do", func(t *testing.T) {
 		w := newWorld(t)
@@ -180,7 +181,7 @@ func TestRelease(t *testing.T) {
 	t.Run("what the spec wants is shared, and left when it goes", func(t *testing.T) {
 		w := newWorld(t)
 		change := w.do(Release(w.child(ourSpec), []string{variable}, helm))
-		is(t, "who gains", Managers([]ownership.Manager{*change.Fields[0].To}), `"helm" (Apply)`)
+		is(t, "who gains", words.Managers([]ownership.Manager{*change.Fields[0].To}), `"helm" (Apply)`)
 		is(t, "then", w.state(variable), `ours: "application-operator" (Apply) and "helm" (Apply)`)
 		is(t, "conflicts", fmt.Sprint(w.reconcile(ourSpec)), "[]")
 		w.reconcile("{image: ours}")
