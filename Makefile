@@ -51,7 +51,7 @@ demo: $(TOOLS)/local build controlplane ## Show and check the main job in a fres
 	@exec $(TOOLS)/local demo
 
 .PHONY: cluster-up
-cluster-up: $(TOOLS)/local controlplane ## Start a full control plane in the background; kubeconfig in .local/kubeconfig
+cluster-up: $(TOOLS)/local build controlplane ## Start a full control plane in the background; kubeconfig in .local/kubeconfig
 	@exec $(TOOLS)/local up
 
 .PHONY: cluster-down

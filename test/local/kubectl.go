@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"mycompany.io/application-operator/test/cluster"
@@ -72,7 +74,10 @@ func shellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// exports returns the lines that make another terminal use the cluster.
+// plugin is where `make build` puts the kubectl plugin.
+var plugin = filepath.Join("bin", "kubectl-application")
+
+// exports returns the lines that make another terminal use the cluster and, if it was built, the plugin.
 func exports(kubeconfig string) string {
 	lines := "export KUBECONFIG=" + shellQuote(kubeconfig)
 	if _, err := exec.LookPath("kubectl"); err != nil {
@@ -80,5 +85,13 @@ func exports(kubeconfig string) string {
 			lines += "\nalias kubectl=" + shellQuote(path)
 		}
 	}
+	if folder, err := filepath.Abs(filepath.Dir(plugin)); err == nil && isFile(plugin) {
+		lines += "\nexport PATH=" + shellQuote(folder) + ":$PATH"
+	}
 	return lines
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }

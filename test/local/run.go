@@ -161,6 +161,10 @@ kubectl --namespace %[2]s rollout status deployment %[3]s
 kubectl --namespace %[2]s scale deployment %[3]s --replicas=5
 kubectl --namespace %[2]s get application %[3]s --output=yaml
 
+# 4. See who owns what, what is contested, and what ends it.
+kubectl application owners %[3]s --namespace=%[2]s
+kubectl application conflicts %[3]s --namespace=%[2]s
+
 Ctrl-C stops everything that this command started. The operator's log follows.
 
 `, exports(path), sampleNamespace, sampleName)

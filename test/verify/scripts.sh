@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-for script in .ci/run $(find test -name '*.sh' | sort); do
+for script in .ci/run $(find deploy test -name '*.sh' | sort); do
 	echo "scripts: $script"
 	sh -n "$script"
 	[ -x "$script" ] || {

@@ -173,4 +173,3 @@ func lineOf(t *testing.T, document *html.Node, code string) *html.Node {
 	t.Fatalf("there is no line %q", code)
 	return nil
 }
-
