@@ -84,6 +84,10 @@ PLATFORMS ?= linux/amd64,linux/arm64
 
 stamps = $(if $(VERSION),-X main.version=$(VERSION)) $(if $(COMMIT),-X main.commit=$(COMMIT))
 
+.PHONY: krew
+krew: ## Build the plugin for all platforms, and its krew manifest, into bin/krew; needs VERSION, URL and HOMEPAGE
+	@VERSION='$(VERSION)' COMMIT='$(COMMIT)' URL='$(URL)' HOMEPAGE='$(HOMEPAGE)' deploy/krew/package.sh
+
 .PHONY: controlplane
 controlplane: ## Build etcd, the Kubernetes control plane, kubectl and kwok into bin/controlplane
 	@$(GO) -C test/controlplane run ./build
