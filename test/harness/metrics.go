@@ -70,16 +70,18 @@ func (e *Environment) AwaitEverythingSeen(ctx context.Context) error {
 	if err := e.Client.List(ctx, applications); err != nil {
 		return err
 	}
+	var last error
 	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, seenTimeout, true, func(ctx context.Context) (bool, error) {
-		reconciles, err := e.Reconciles(ctx)
-		if err != nil || reconciles < float64(len(applications.Items)) {
-			return false, err
+		var reconciles, queued float64
+		// There are no such metrics before the first reconcile.
+		if reconciles, last = e.Reconciles(ctx); last != nil || reconciles < float64(len(applications.Items)) {
+			return false, nil
 		}
-		queued, err := e.Queued(ctx)
-		return queued == 0, err
+		queued, last = e.Queued(ctx)
+		return last == nil && queued == 0, nil
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for the operator to look at %d Applications: %w", len(applications.Items), err)
+		return fmt.Errorf("waiting for the operator to look at %d Applications: %w", len(applications.Items), errors.Join(err, last))
 	}
 	return nil
 }
