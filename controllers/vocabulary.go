@@ -56,6 +56,7 @@ var conditionReasons = []string{
 	v1alpha1.ReasonFieldsMutated,
 	v1alpha1.ReasonOwnershipLost,
 	v1alpha1.ReasonStatusContested,
+	v1alpha1.ReasonVersionDropped,
 	v1alpha1.ReasonResourceExists,
 	v1alpha1.ReasonInvalid,
 	v1alpha1.ReasonForbidden,
