@@ -42,7 +42,7 @@ var (
 	conditionsMetric = Metric{"application_operator_application_conditions", gauge, []string{keyCondition, keyStatus, keyReason},
 		"Applications by condition, its status and its reason. Reasons that are not the operator's count as other. Only the leader reports them."}
 	overlapsMetric = Metric{"application_operator_overlapping_operators", gauge, nil,
-		"Other operators of the cluster that handle Applications which this one handles, too. One of the two stands back from each."}
+		"Other operators of the cluster that handle Applications which this one handles, too."}
 	syncedSecondsMetric = Metric{"application_operator_time_to_synced_seconds", histogram, nil,
 		"Time from a change of an Application's spec, to the second, until its children were first as it wants them. A change that another process began to handle is not observed."}
 	readySecondsMetric = Metric{"application_operator_time_to_ready_seconds", histogram, nil,

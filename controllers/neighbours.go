@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,9 +42,13 @@ func LeaseCache() cache.ByObject {
 // neighbours are the other operators of the cluster. Each holds a Lease of one name in a namespace of its own, which tells its
 // scope. Where scopes overlap, one operator stands back, so that the two never work on the same Application: an operator of
 // all namespaces stands back from one that names its namespaces, and else the younger Lease from the older one.
+//
+// Many may write Leases in some namespace, and must not stop the operator elsewhere by that. So a Lease counts for the
+// Applications of its own namespace, and for others only if its namespace is trusted. All that overlap are reported.
 type neighbours struct {
 	own      client.ObjectKey // the own Lease; no name without leader election
 	scope    Scope
+	trusted  []string // namespaces of operators to stand back from anywhere
 	clock    clock.WithDelayedExecution
 	recorder events.EventRecorder
 	logger   logr.Logger
@@ -95,10 +100,8 @@ func (n *neighbours) observe(ctx context.Context, lease *coordinationv1.Lease) {
 		n.forget(ctx, key)
 		return
 	}
-	scope, err := decodeScope(lease.Annotations[v1alpha1.AnnotationScope])
-	if err != nil {
-		n.logger.Error(err, "The scope of another operator cannot be read and is taken for all Applications", "lease", key)
-	}
+	// What cannot be read stands for all Applications, as does what was never written.
+	scope, unreadable := decodeScope(lease.Annotations[v1alpha1.AnnotationScope])
 
 	n.mu.Lock()
 	known := n.others[key]
@@ -124,6 +127,9 @@ func (n *neighbours) observe(ctx context.Context, lease *coordinationv1.Lease) {
 	known.since, known.scope, known.renewed = lease.CreationTimestamp, scope, renewed
 	known.expiry.Reset(duration)
 	n.mu.Unlock()
+	if unreadable != nil {
+		n.logger.Error(unreadable, "The scope of another operator is taken for all Applications", "lease", key)
+	}
 	if scope.overlaps(n.scope) {
 		n.report(key, scope)
 	}
@@ -147,14 +153,13 @@ func (n *neighbours) forget(ctx context.Context, key client.ObjectKey) {
 
 // report tells users of an operator whose scope overlaps.
 func (n *neighbours) report(key client.ObjectKey, scope Scope) {
-	n.logger.Info("Another operator handles Applications that this one handles, too; one of the two stands back from each",
+	n.logger.Info("Another operator handles Applications that this one handles, too",
 		keyReason, reasonOverlap, "lease", key, "theirs", scope.encode(), "ours", n.scope.encode())
 	if n.own.Name == "" {
 		return
 	}
 	n.recorder.Eventf(leaseReference(n.own), leaseReference(key), corev1.EventTypeWarning, reasonOverlap, actionReconcile,
-		"The operator of Lease %s handles %s and this one %s: one of the two stands back from each Application of both. "+
-			"Give each a scope of its own with --watch-namespaces or --application-selector", key, scope.encode(), n.scope.encode())
+		"The operator of Lease %s handles %s and this one %s: give each a scope of its own with --watch-namespaces or --application-selector", key, scope.encode(), n.scope.encode())
 }
 
 func leaseReference(key client.ObjectKey) *corev1.ObjectReference {
@@ -182,7 +187,8 @@ func (n *neighbours) handle(app *v1alpha1.Application) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for key, other := range n.others {
-		if other.scope.covers(app) && n.standsBackFrom(key, other) {
+		binding := key.Namespace == app.Namespace || slices.Contains(n.trusted, key.Namespace)
+		if binding && other.scope.covers(app) && n.standsBackFrom(key, other) {
 			return true
 		}
 	}

@@ -28,7 +28,7 @@ func newNeighbours(t *testing.T, scope Scope) (*neighbours, *clocktesting.FakeCl
 	t.Helper()
 	clock, events := clocktesting.NewFakeClock(start), &overlapEvents{}
 	n := &neighbours{
-		own: client.ObjectKey{Namespace: "ops", Name: v1alpha1.LeaseName}, scope: scope, clock: clock, recorder: events,
+		own: client.ObjectKey{Namespace: "ops", Name: v1alpha1.LeaseName}, scope: scope, trusted: []string{"a", "zoo"}, clock: clock, recorder: events,
 		logger: logr.Discard(), cache: &applicationList{items: []v1alpha1.Application{*newApp()}},
 		wake: make(chan event.GenericEvent, neighboursBuffer), others: map[client.ObjectKey]*neighbour{},
 	}
@@ -66,6 +66,9 @@ func TestWhoStandsBack(t *testing.T) {
 		{"an older one of all namespaces", scopeOf(t, "", "shop"), lease("a", "x", older, start, "{}"), false, 1},
 		{"an older one of other namespaces", scopeOf(t, "", "shop"), lease("a", "x", older, start, `{"namespaces":["bar"]}`), false, 0},
 		{"an older one of other labels", Scope{}, lease("a", "x", older, start, `{"selector":"team=red"}`), false, 1},
+		{"an older one that nobody trusts", Scope{}, lease("b", "x", older, start, "{}"), false, 1},
+		{"one that nobody trusts, and that claims many namespaces", Scope{}, lease("b", "x", older, start, `{"namespaces":["b","shop"]}`), false, 1},
+		{"one that nobody trusts, in its own namespace", Scope{}, lease("shop", "x", younger, start, `{"namespaces":["shop"]}`), true, 1},
 		{"an older one that says nothing", Scope{}, lease("a", "x", older, start, ""), true, 1},
 		{"an older one that cannot be understood", Scope{}, lease("a", "x", older, start, "?"), true, 1},
 		{"one that has stopped", Scope{}, lease("a", "", older, start, "{}"), false, 0},

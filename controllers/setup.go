@@ -50,6 +50,8 @@ type Options struct {
 	// SeesNeighbours: the operator may watch the Leases of the other operators of the cluster, and the cache was built with
 	// LeaseCache.
 	SeesNeighbours bool
+	// TrustedNamespaces are those of operators whose Applications this one leaves alone, in whichever namespace these are.
+	TrustedNamespaces []string
 	// ReconciliationTimeout bounds one reconcile. Default one minute.
 	ReconciliationTimeout time.Duration
 }
@@ -90,7 +92,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	}
 	if options.SeesNeighbours {
 		r.neighbours = &neighbours{
-			own: options.Lease, scope: options.Scope, clock: clock.RealClock{}, recorder: r.Recorder, cache: mgr.GetClient(),
+			own: options.Lease, scope: options.Scope, trusted: options.TrustedNamespaces, clock: clock.RealClock{}, recorder: r.Recorder, cache: mgr.GetClient(),
 			logger: mgr.GetLogger().WithName("neighbours"),
 			wake:   make(chan event.GenericEvent, neighboursBuffer), others: map[client.ObjectKey]*neighbour{},
 		}

@@ -70,6 +70,7 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 	flags.IntVar(&o.apiBurst, "kube-api-burst", 100, "Requests to the API server that may exceed the rate in a burst.")
 	namespaces := flags.String("watch-namespaces", "", "Comma-separated namespaces to watch. Empty: all.")
 	selector := flags.String("application-selector", "", "Selector of the labels of the Applications to handle, as for kubectl get --selector. Empty: all.")
+	trusted := flags.String("trusted-operator-namespaces", "", "Comma-separated namespaces of other operators, from whose Applications this one stands back wherever these are. Of any other operator it leaves alone the Applications of that operator's own namespace.")
 	legacyManagers := flags.String("legacy-field-managers", "", "Comma-separated field managers of older operators. What they created or updated on children, other than by apply, is folded into this operator's ownership.")
 	verbosity := flags.Uint("v", 0, "Verbosity of the log: 0 tells what was changed or reported, 1 also what was found to be as wanted, more what the libraries do. The same as --zap-log-level with a number. From 8 on, requests and answers are logged as they are, whatever is in them.")
 	flags.BoolVar(&o.printVersion, "version", false, "Print the version and exit.")
@@ -91,7 +92,10 @@ func parseFlags(args []string, output io.Writer) (*options, error) {
 		}
 	}
 	var err error
-	if o.controller.Scope.Namespaces, err = parseNamespaces(*namespaces); err != nil {
+	if o.controller.Scope.Namespaces, err = parseNamespaces("--watch-namespaces", *namespaces); err != nil {
+		return nil, err
+	}
+	if o.controller.TrustedNamespaces, err = parseNamespaces("--trusted-operator-namespaces", *trusted); err != nil {
 		return nil, err
 	}
 	if *selector != "" {
@@ -155,7 +159,7 @@ func parseAddress(address string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-func parseNamespaces(list string) ([]string, error) {
+func parseNamespaces(flagName, list string) ([]string, error) {
 	if strings.TrimSpace(list) == "" {
 		return nil, nil
 	}
@@ -163,7 +167,7 @@ func parseNamespaces(list string) ([]string, error) {
 	for i, name := range namespaces {
 		namespaces[i] = strings.TrimSpace(name)
 		if problems := validation.IsDNS1123Label(namespaces[i]); len(problems) > 0 {
-			return nil, fmt.Errorf("--watch-namespaces: %q is no name of a namespace: %s", namespaces[i], strings.Join(problems, "; "))
+			return nil, fmt.Errorf("%s: %q is no name of a namespace: %s", flagName, namespaces[i], strings.Join(problems, "; "))
 		}
 	}
 	slices.Sort(namespaces)

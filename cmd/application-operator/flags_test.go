@@ -47,6 +47,7 @@ func TestFlags(t *testing.T) {
 		{"selector", []string{"--application-selector=team in (red, blue),!legacy"}, func(o *options) {
 			o.controller.Scope.Selector, _ = labels.Parse("team in (red,blue),!legacy")
 		}},
+		{"trusted operators", []string{"--trusted-operator-namespaces=ops"}, func(o *options) { o.controller.TrustedNamespaces = []string{"ops"} }},
 		{"legacy field managers", []string{"--legacy-field-managers=old operator, older"}, func(o *options) {
 			o.controller.LegacyFieldManagers = []string{"old operator", "older"}
 		}},
@@ -94,6 +95,7 @@ func TestBadFlags(t *testing.T) {
 		{"--leader-election-retry-period=0s", "--leader-election-retry-period must be positive"},
 		{"--v=-1", `invalid value "-1" for flag -v`},
 		{"--application-selector=team=a=b", "--application-selector: found '='"},
+		{"--trusted-operator-namespaces=Ops", `--trusted-operator-namespaces: "Ops" is no name of a namespace`},
 		{"--watch-namespaces=Shop", `--watch-namespaces: "Shop" is no name of a namespace`},
 		{"--legacy-field-managers=a,,b", `--legacy-field-managers: "" is no name of a field manager`},
 		{"--legacy-field-managers=" + strings.Repeat("m", 129), "it has 1 to 128 characters"},
@@ -130,7 +132,7 @@ func TestHelp(t *testing.T) {
 		usage := stdout.String() + stderr.String()
 		for _, name := range []string{
 			"metrics-bind-address", "metrics-secure", "metrics-cert-dir", "webhook-bind-address", "webhook-cert-dir", "health-probe-bind-address", "leader-elect", "leader-election-namespace", "leader-election-lease-duration", "leader-election-renew-deadline", "leader-election-retry-period", "v", "kubeconfig", "max-concurrent-reconciles",
-			"min-backoff", "max-backoff", "reconciliation-timeout", "kube-api-qps", "kube-api-burst", "watch-namespaces", "application-selector", "legacy-field-managers", "version", "zap-log-level",
+			"min-backoff", "max-backoff", "reconciliation-timeout", "kube-api-qps", "kube-api-burst", "watch-namespaces", "application-selector", "trusted-operator-namespaces", "legacy-field-managers", "version", "zap-log-level",
 		} {
 			if !strings.Contains(usage, "-"+name) {
 				t.Errorf("%s does not tell of --%s", arg, name)
@@ -183,7 +185,7 @@ func TestParseNamespaces(t *testing.T) {
 		{"*", nil, `"*"`},
 		{strings.Repeat("a", 64), nil, "63"},
 	} {
-		got, err := parseNamespaces(c.list)
+		got, err := parseNamespaces("--watch-namespaces", c.list)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", c.list, diff)
 		}

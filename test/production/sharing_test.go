@@ -28,7 +28,7 @@ var _ = Describe("Several operators", func() {
 		addresses := map[string]string{"older": freeAddress(), "younger": freeAddress()}
 		operator := func(name, office string, namespaces ...string) *cluster.Process {
 			return start(ctx, name, "--leader-elect", "--leader-election-namespace="+office, "--metrics-bind-address="+addresses[name],
-				"--leader-election-lease-duration="+leaseDuration.String(), "--leader-election-renew-deadline=3s", "--watch-namespaces="+strings.Join(namespaces, ","))
+				"--leader-election-lease-duration="+leaseDuration.String(), "--leader-election-renew-deadline=3s", "--watch-namespaces="+strings.Join(namespaces, ","), "--trusted-operator-namespaces="+older+","+younger)
 		}
 		overlapping := func(name string) func() float64 {
 			return func() float64 {
