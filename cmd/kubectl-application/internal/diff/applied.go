@@ -127,46 +127,28 @@ func outcomeFor(ctx context.Context, c *cli.Client, child *children.Child) (*Out
 	return outcome, err
 }
 
-// dryRun lets the API server answer the plan's apply as the operator, and sets the outcome's After. It returns the fields
-// that change hands on the way, through the hand-over manager: those keep their value whatever a single dry run shows.
+// dryRun lets the API server answer the plan as one apply of the operator, and sets the outcome's After. It returns the
+// fields that are handed over.
 func dryRun(ctx context.Context, c *cli.Client, outcome *Outcome, plan *transition.Plan) (*fieldpath.Set, error) {
 	child := outcome.Child
-	intent, via := steps(plan)
-	kept := fieldpath.NewSet()
-	if via != nil {
-		kept = via.Fields()
+	short, err := shorten(plan, child.Live)
+	if err != nil || short.intent == nil {
+		return short.handedOver, err
 	}
-	if intent == nil {
-		return kept, nil // nothing but a hand-over, which changes no value
-	}
-	if via != nil {
-		// The dry runs of several steps cannot build on each other. So this one holds on to what is handed over.
-		rest, err := intent.WithoutFields(kept)
-		if err == nil {
-			intent, err = rest.WithLive(child.Live, kept)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	config := intent.Object()
+	config := short.intent.Object()
 	verb := "create"
 	if child.Live != nil {
 		config.SetUID(child.Live.GetUID())
 		verb = "patch"
 	}
 	// The client puts the answer into config.
-	err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(config), client.FieldOwner(operator.Name), client.DryRunAll)
+	err = c.Apply(ctx, client.ApplyConfigurationFromUnstructured(config), client.FieldOwner(operator.Name), client.DryRunAll)
 	if err != nil {
 		return nil, cli.Explain(refusal(err), cli.Request{Verb: verb, Resource: child.Object.Resource(), Namespace: child.App.Namespace, Name: child.App.Name})
 	}
-	if via != nil {
-		if err := overlay(config, via, kept); err != nil {
-			return nil, err
-		}
-	}
+	short.finish(config)
 	outcome.After = config
-	return kept, nil
+	return short.handedOver, nil
 }
 
 // refusal says whom an error stems from that the user of a diff may not expect.
@@ -174,35 +156,6 @@ func refusal(err error) error {
 	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
 		return fmt.Errorf("the API server would refuse what the operator applies: %w", err)
 	}
-	return err
-}
-
-// steps returns the operator's own last apply of a plan, and what the hand-over manager applies before it. Both may be nil.
-func steps(plan *transition.Plan) (intent, via *ownership.Intent) {
-	for _, step := range plan.Steps {
-		switch {
-		case step.Manager() == operator:
-			intent = step
-		case step.Manager() == handover && intent == nil && !step.Fields().Empty():
-			via = step
-		}
-	}
-	return intent, via
-}
-
-// overlay gives fields the values that they have in an intent.
-func overlay(config *unstructured.Unstructured, intent *ownership.Intent, fields *fieldpath.Set) error {
-	var err error
-	fields.Iterate(func(path fieldpath.Path) {
-		value, _ := intent.Value(path)
-		names := make([]string, 0, len(path))
-		for _, element := range path {
-			if element.FieldName != nil {
-				names = append(names, *element.FieldName)
-			}
-		}
-		err = errors.Join(err, unstructured.SetNestedField(config.Object, value, names...))
-	})
 	return err
 }
 

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/yaml"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/applyconfigs/transition"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
 	"mycompany.io/application-operator/test/fieldserver"
@@ -75,22 +77,17 @@ func TestPrinted(t *testing.T) {
 			case Deleted:
 				outcome.After = nil
 			case Changed, Created:
-				intent, via := steps(plan)
-				kept := fieldpath.NewSet()
-				if via != nil {
-					kept = via.Fields()
+				short, err := shorten(plan, before)
+				if err != nil {
+					t.Fatal(err)
 				}
-				if err := server.ApplyObject(v1alpha1.FieldManager, intent.Object()); err != nil {
+				if err := server.ApplyObject(v1alpha1.FieldManager, short.intent.Object()); err != nil {
 					t.Fatal(err)
 				}
 				outcome.After = live(t, server)
-				if via != nil {
-					if err := overlay(outcome.After, via, kept); err != nil {
-						t.Fatal(err)
-					}
-				}
+				short.finish(outcome.After)
 				if before != nil {
-					if outcome.GivenUp, err = givenUp(outcome, plan, kept); err != nil {
+					if outcome.GivenUp, err = givenUp(outcome, plan, short.handedOver); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -111,6 +108,50 @@ func TestPrinted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestShortcutOfLeftovers: where the operator first claims a default that excludes what it wants, one dry run keeps it, and the
+// answer loses it.
+func TestShortcutOfLeftovers(t *testing.T) {
+	const identity = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: "
+	types := cli.TypesOf(cli.DeploymentObject)
+	defaulted := object(t, identity+"{replicas: 2, strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}")
+	defaulted.SetManagedFields([]metav1.ManagedFieldsEntry{{
+		Manager: v1alpha1.FieldManager, Operation: "Apply", APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
+	}})
+	intent, err := ownership.NewIntent(types, operator, object(t, identity+"{replicas: 3, strategy: {type: Recreate}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := transition.For(types, intent, defaulted, v1alpha1.ConflictAbort)
+	if err != nil || len(plan.Steps) != 2 {
+		t.Fatalf("the plan is %+v, %v", plan, err)
+	}
+	short, err := shorten(plan, defaulted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := short.intent.Object()
+	if diff := cmp.Diff(object(t, identity+"{replicas: 3, strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}").Object, answer.Object); diff != "" {
+		t.Errorf("the dry run differs (-want +got):\n%s", diff)
+	}
+	short.finish(answer)
+	if diff := cmp.Diff(object(t, identity+"{replicas: 3, strategy: {type: Recreate}}}").Object, answer.Object); diff != "" {
+		t.Errorf("the outcome differs (-want +got):\n%s", diff)
+	}
+}
+
+func object(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	encoded, err := yaml.YAMLToJSON([]byte(text))
+	object := &unstructured.Unstructured{}
+	if err == nil {
+		err = object.UnmarshalJSON(encoded)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object
 }
 
 func TestExternalProgram(t *testing.T) {
