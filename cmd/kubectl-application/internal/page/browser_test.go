@@ -93,6 +93,10 @@ func TestInBrowser(t *testing.T) {
 		if hpa := strings.Join(view.Filtered["hpa"], "; "); hpa != want {
 			t.Errorf("on a %s, the filter of a manager shows %q, not %q", name, hpa, want)
 		}
+		want = `metadata:; finalizers:; - example.com/hold; spec:; template:; spec:; containers:; - name: app; env:; - name: C; value: '***'; ports:; - containerPort: 53; protocol: UDP`
+		if tool := strings.Join(view.Filtered[`"env tool, \"v2\""`], "; "); tool != want {
+			t.Errorf("on a %s, the filter of a manager of items shows %q, not %q", name, tool, want)
+		}
 		if nobody := strings.Join(view.Filtered["nobody"], "; "); !strings.Contains(nobody, "revisionHistoryLimit: 10") || strings.Contains(nobody, "image:") {
 			t.Errorf("on a %s, the filter of what nobody owns shows %q", name, nobody)
 		}

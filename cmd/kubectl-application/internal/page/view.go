@@ -188,7 +188,11 @@ func (b *viewBuilder) line(tree *fieldtree.Tree, labels yamlview.Labels, l yamlv
 		classes = append(classes, fmt.Sprintf("o%d", id))
 		b.count(id)
 	}
-	for _, id := range b.idsWithin(tree, l.Node) {
+	within := l.Node
+	if l.Item != nil {
+		within = l.Item
+	}
+	for _, id := range b.idsWithin(tree, within) {
 		classes = append(classes, fmt.Sprintf("a%d", id))
 	}
 	switch len(v.Owners) {

@@ -19,6 +19,8 @@ type Line struct {
 	Text string
 	// Node is the field whose owners belong beside the line. It is nil for the further lines of a text.
 	Node *fieldtree.Node
+	// Item is the item of a list whose first field is on the line, beside its dash.
+	Item *fieldtree.Node
 	// Opens is true for the line that a text of several lines follows. The next line cannot be a comment.
 	Opens bool
 }
@@ -69,7 +71,9 @@ func (w *writer) item(node *fieldtree.Node, indent string) {
 	case len(node.Children) == 0:
 		w.value(node, indent+"- ", inner)
 	case node.Shape == fieldtree.Map && mayShareLine(node):
+		first := len(w.lines)
 		w.field(node.Children[0], indent+"- ", inner)
+		w.lines[first].Item = node
 		for _, child := range node.Children[1:] {
 			w.field(child, inner, inner)
 		}
