@@ -141,6 +141,31 @@ var _ = Describe("conflicts", func() {
 		Expect(r.stdout).To(MatchRegexp(`(?m)^` + namespace + ` +web +deployment/web +\.spec\.replicas +2 +5 +kubectl \(Update, scale\) +<unknown>$`))
 	})
 
+	It("helps under Yield as well, where all else has been applied", func(ctx SpecContext) {
+		scaled.begun(ctx, strings.Replace(ourSpec, "replicas", "conflictPolicy: Yield, replicas", 1))
+		Expect(plugin(ctx, "conflicts", "web").stdout).To(ContainSubstring("left as it is, and all else is applied (conflictPolicy Yield)"))
+		Expect(paste(ctx, theWay(listConflicts(ctx, "web")[0].Resolutions, "Take the field").Commands[0]).code).To(BeZero())
+		Eventually(ctx, liveValue).WithArguments(".spec.replicas").Should(BeEquivalentTo(2))
+		Eventually(ctx, func(ctx context.Context) []string { return ownersOf(theDeployment(ctx), ".spec.replicas") }).Should(ConsistOf("application-operator Apply"))
+	})
+
+	It("helps where a client has wiped the record of owners, and there is nothing to take", func(ctx SpecContext) {
+		given(ctx, ourSpec)
+		Expect(env.StopOperator()).To(Succeed())
+		imageSet.begin(ctx)
+		edit(ctx, "janitor", theDeployment(ctx), `{metadata: {managedFields: [{}]}}`)
+		Expect(env.StartOperator(ctx)).To(Succeed())
+
+		c := listConflicts(ctx, "web")
+		Expect(c).To(HaveLen(1))
+		Expect(c[0].Owners).To(ConsistOf(HaveField("Manager", "before-first-apply")))
+		Expect(plugin(ctx, "take", "web", "--field="+imageField, "--yes").code).To(Equal(1))
+		Expect(paste(ctx, theWay(c[0].Resolutions, "Write the wanted value").Commands[0]).code).To(BeZero())
+		Eventually(ctx, synced).Should(Equal(metav1.ConditionTrue))
+		Expect(listConflicts(ctx, "web")).To(BeEmpty())
+		Expect(liveValue(ctx, imageField)).To(Equal(imageSet.wanted))
+	})
+
 	It("hides values of variables when told to, and every command that holds one", func(ctx SpecContext) {
 		edited.begun(ctx, ourSpec)
 		for _, format := range []string{"wide", "table", "json", "yaml"} {
