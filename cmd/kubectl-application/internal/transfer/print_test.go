@@ -2,9 +2,13 @@ package transfer
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,6 +85,36 @@ func TestPrinted(t *testing.T) {
 			run.next(change)
 			golden(t, name, out.String())
 		})
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	never, stop := io.Pipe()
+	defer stop.Close()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, tc := range map[string]struct {
+		ctx  context.Context
+		in   io.Reader
+		yes  bool
+		want error
+	}{
+		"yes":                 {in: strings.NewReader("y\n")},
+		"YES":                 {in: strings.NewReader(" YES \n")},
+		"no":                  {in: strings.NewReader("n\n"), want: errNotConfirmed},
+		"just the return key": {in: strings.NewReader("\n"), want: errNotConfirmed},
+		"nobody":              {in: strings.NewReader(""), want: errNotConfirmed},
+		"an interrupt":        {ctx: cancelled, in: never, want: errNotConfirmed},
+		"agreed beforehand":   {in: never, yes: true},
+	} {
+		if tc.ctx == nil {
+			tc.ctx = t.Context()
+		}
+		var out bytes.Buffer
+		run := &transfer{options: &options{factory: cli.NewFactory(genericiooptions.IOStreams{In: tc.in, Out: &out, ErrOut: &out}), yes: tc.yes, dryRun: dryRunNone}}
+		if err := run.confirm(tc.ctx); !errors.Is(err, tc.want) {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }
 

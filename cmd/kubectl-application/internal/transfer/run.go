@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -58,7 +57,7 @@ func (t *transfer) run(ctx context.Context, name string) error {
 	if t.dryRun == dryRunClient {
 		return nil
 	}
-	if err := t.confirm(); err != nil {
+	if err := t.confirm(ctx); err != nil {
 		return err
 	}
 	agreed := change
@@ -136,18 +135,23 @@ func (t *transfer) fits(object cli.Object) error {
 }
 
 // confirm asks for agreement, unless that was given beforehand or nothing can happen.
-func (t *transfer) confirm() error {
+func (t *transfer) confirm(ctx context.Context) error {
 	if t.yes || t.dryRun != dryRunNone {
 		return nil
 	}
-	fmt.Fprintf(t.factory.ErrOut, "Do it? [y/N] ")
-	line, err := bufio.NewReader(t.factory.In).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", err)
-	}
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return nil
+	fmt.Fprint(t.factory.ErrOut, "Do it? [y/N] ")
+	answers := make(chan string, 1)
+	go func() {
+		// A line that cannot be read is no agreement. A read cannot be cancelled: it ends with the process.
+		line, _ := bufio.NewReader(t.factory.In).ReadString('\n')
+		answers <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-ctx.Done():
+	case answer := <-answers:
+		if answer == "y" || answer == "yes" {
+			return nil
+		}
 	}
 	return errNotConfirmed
 }
