@@ -3,9 +3,6 @@ package conflicts
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -23,9 +20,8 @@ import (
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
 	"mycompany.io/application-operator/test/fieldserver"
+	"mycompany.io/application-operator/test/golden"
 )
-
-var update = flag.Bool("update", false, "write what is printed to testdata")
 
 const (
 	ourSpec = `
@@ -95,14 +91,14 @@ func TestPrinted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			found := find(t, name, scenario)
 			for _, format := range []Format{Wide, Table, JSON, YAML} {
-				golden(t, name+"."+string(format), render(t, found, format))
+				golden.Check(t, name+"."+string(format), render(t, found, format))
 			}
 			for i := range found {
 				found[i].Redact()
 			}
 			if name == "env" {
-				golden(t, name+".redacted.wide", render(t, found, Wide))
-				golden(t, name+".redacted.json", render(t, found, JSON))
+				golden.Check(t, name+".redacted.wide", render(t, found, Wide))
+				golden.Check(t, name+".redacted.json", render(t, found, JSON))
 			}
 		})
 	}
@@ -171,8 +167,8 @@ status:
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "status.wide", render(t, found, Wide))
-	golden(t, "status.json", render(t, found, JSON))
+	golden.Check(t, "status.wide", render(t, found, Wide))
+	golden.Check(t, "status.json", render(t, found, JSON))
 }
 
 // TestEnds: an edit counts only if the operator's own code finds the conflict gone.
@@ -367,25 +363,4 @@ func render(t *testing.T, found []Conflict, format Format) string {
 		t.Fatal(err)
 	}
 	return b.String()
-}
-
-// golden compares with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", file, diff)
-	}
 }

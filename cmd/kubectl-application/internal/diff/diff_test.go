@@ -2,7 +2,6 @@ package diff
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,9 +19,8 @@ import (
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
 	"mycompany.io/application-operator/test/fieldserver"
+	"mycompany.io/application-operator/test/golden"
 )
-
-var update = flag.Bool("update", false, "write what is printed to testdata")
 
 const (
 	was = "{image: ours, replicas: 3, env: [{name: A, value: old-secret}, {name: B, value: gone}], args: [kept]}"
@@ -98,13 +96,13 @@ func TestPrinted(t *testing.T) {
 				spec["clusterIP"], spec["clusterIPs"] = "10.0.0.1", []any{"10.0.0.1"}
 				spec["ports"].([]any)[0].(map[string]any)["nodePort"] = int64(30000)
 			}
-			golden(t, name, show(t, outcome, false))
+			golden.Check(t, name, show(t, outcome, false))
 			redacted := show(t, outcome, true)
 			if strings.Contains(redacted, "-secret") {
 				t.Errorf("a value is shown:\n%s", redacted)
 			}
 			if name == "changed" || name == "yielding" {
-				golden(t, name+".redacted", redacted)
+				golden.Check(t, name+".redacted", redacted)
 			}
 		})
 	}
@@ -217,24 +215,4 @@ func application(t *testing.T, spec string) *v1alpha1.Application {
 		t.Fatal(err)
 	}
 	return app
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", file, diff)
-	}
 }

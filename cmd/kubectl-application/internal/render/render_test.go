@@ -2,19 +2,14 @@ package render
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
+	"mycompany.io/application-operator/test/golden"
 )
-
-var update = flag.Bool("update", false, "write what is printed to testdata")
 
 const (
 	simple = `
@@ -68,22 +63,7 @@ func TestRendered(t *testing.T) {
 			if strings.Contains(name, "redacted") && strings.Contains(stdout, "secret") {
 				t.Error("a value is shown")
 			}
-			file := filepath.Join("testdata", name)
-			if *update {
-				if err := os.MkdirAll("testdata", 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(stdout), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), stdout); diff != "" {
-				t.Errorf("%s differs (-want +got):\n%s", file, diff)
-			}
+			golden.Check(t, name, stdout)
 		})
 	}
 }

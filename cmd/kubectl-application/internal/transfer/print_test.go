@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -19,9 +15,8 @@ import (
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
+	"mycompany.io/application-operator/test/golden"
 )
-
-var update = flag.Bool("update", false, "write what is printed to testdata")
 
 func TestPrinted(t *testing.T) {
 	take := func(fields ...string) func(*children.Child) (*Change, error) {
@@ -83,7 +78,7 @@ func TestPrinted(t *testing.T) {
 				out.WriteString("Event: " + run.note("jane", change) + "\n")
 			}
 			run.next(change)
-			golden(t, name, out.String())
+			golden.Check(t, name, out.String())
 		})
 	}
 }
@@ -119,23 +114,3 @@ func TestConfirm(t *testing.T) {
 }
 
 const ourSpecRest = "image: ours, replicas: 3, env: [{name: A, value: ours}], args: [ours]}"
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", file, diff)
-	}
-}
