@@ -48,7 +48,13 @@ func (o *options) addCompletions(cmd *cobra.Command, candidates func(*children.C
 	utilruntime.Must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-func (o *options) validate() error {
+// complete makes paths of fields whole and checks the flags.
+func (o *options) complete() error {
+	for i, field := range o.fields {
+		if field != "" && !strings.HasPrefix(field, ".") {
+			o.fields[i] = "." + field // as kubectl explain writes them
+		}
+	}
 	switch {
 	case len(o.fields) == 0:
 		return errors.New("no field: name one with --field")
@@ -90,7 +96,7 @@ What will happen is shown, and done once you agree. An Event on the Application 
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(); err != nil {
+			if err := o.complete(); err != nil {
 				return err
 			}
 			t := &transfer{options: o, verb: takeVerb, plan: func(child *children.Child) (*Change, error) { return Take(child, o.fields) }}
@@ -123,7 +129,7 @@ done once you agree. An Event on the Application says who did it.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := o.validate(); err != nil {
+			if err := o.complete(); err != nil {
 				return err
 			}
 			recipient, err := parseRecipient(to, operation)
