@@ -285,3 +285,20 @@ func TestRedact(t *testing.T) {
 		})
 	}
 }
+
+// A file may leave out a part of an item's key that the API server would default.
+func TestKeyWithDefault(t *testing.T) {
+	object := parse(t, `
+apiVersion: v1
+kind: Service
+metadata:
+  name: web
+  managedFields:
+  - {manager: helm, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {f:spec: {f:ports: {'k:{"port":53,"protocol":"TCP"}': {.: {}, f:port: {}}}}}}
+spec: {ports: [{port: 53}]}
+`)
+	n := node(build(object, kindOf(t, object)), `.spec.ports[port=53,protocol="TCP"].port`)
+	if n == nil || n.State != fieldtree.Owned {
+		t.Errorf("the port is %+v", n)
+	}
+}

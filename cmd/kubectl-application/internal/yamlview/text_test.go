@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
@@ -116,4 +118,26 @@ func normal(t *testing.T, content any) map[string]any {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// Who owns an item is one thing, and who owns its first field another: they share a line only if that says the same.
+func TestItemOfAnotherOwner(t *testing.T) {
+	content := map[string]any{"list": []any{map[string]any{"name": "a", "x": "1"}, map[string]any{"name": "b"}}}
+	managed := append(entries("item"), entries("field")...)
+	managed[0].FieldsV1 = metav1.NewFieldsV1(`{"f:list":{"k:{\"name\":\"a\"}":{".":{}},"k:{\"name\":\"b\"}":{".":{},"f:name":{}}}}`)
+	managed[1].FieldsV1 = metav1.NewFieldsV1(`{"f:list":{"k:{\"name\":\"a\"}":{"f:name":{},"f:x":{}}}}`)
+	var out bytes.Buffer
+	if err := yamlview.Write(&out, fieldtree.Build(content, managed, nil), yamlview.Title{Heading: "h"}, cli.Terminal{}, now); err != nil {
+		t.Fatal(err)
+	}
+	want := `# h
+list:
+-          # item (Update v1, 60m)
+  name: a  # field (Update v1, 60m)
+  x: "1"   # field (Update v1, 60m)
+- name: b  # item (Update v1, 60m)
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
 }
