@@ -86,30 +86,30 @@ func TestPrinted(t *testing.T) {
 func TestConfirm(t *testing.T) {
 	never, stop := io.Pipe()
 	defer stop.Close()
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
 	for name, tc := range map[string]struct {
-		ctx  context.Context
-		in   io.Reader
-		yes  bool
-		want error
+		in          io.Reader
+		interrupted bool
+		yes         bool
+		want        error
 	}{
 		"yes":                 {in: strings.NewReader("y\n")},
 		"YES":                 {in: strings.NewReader(" YES \n")},
 		"no":                  {in: strings.NewReader("n\n"), want: errNotConfirmed},
 		"just the return key": {in: strings.NewReader("\n"), want: errNotConfirmed},
 		"nobody":              {in: strings.NewReader(""), want: errNotConfirmed},
-		"an interrupt":        {ctx: cancelled, in: never, want: errNotConfirmed},
+		"an interrupt":        {in: never, interrupted: true, want: errNotConfirmed},
 		"agreed beforehand":   {in: never, yes: true},
 	} {
-		if tc.ctx == nil {
-			tc.ctx = t.Context()
+		ctx, interrupt := context.WithCancel(t.Context())
+		if tc.interrupted {
+			interrupt()
 		}
 		var out bytes.Buffer
 		run := &transfer{options: &options{factory: cli.NewFactory(genericiooptions.IOStreams{In: tc.in, Out: &out, ErrOut: &out}), yes: tc.yes, dryRun: dryRunNone}}
-		if err := run.confirm(tc.ctx); !errors.Is(err, tc.want) {
+		if err := run.confirm(ctx); !errors.Is(err, tc.want) {
 			t.Errorf("%s: got %v", name, err)
 		}
+		interrupt()
 	}
 }
 
