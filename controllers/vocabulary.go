@@ -68,10 +68,14 @@ var conditionReasons = []string{
 	v1alpha1.ReasonProgressDeadlineExceeded,
 	v1alpha1.ReasonReplicaFailure,
 	v1alpha1.ReasonDeploymentMissing,
+	v1alpha1.ReasonDeploymentUnknown,
 	v1alpha1.ReasonAvailabilityUnknown,
 	"MinimumReplicasAvailable",
 	"MinimumReplicasUnavailable",
 }
+
+// eventReasons are the reasons that only Events have.
+var eventReasons = []string{v1alpha1.ReasonChildrenLost, reasonOverlap}
 
 // reasonOverlap: another operator handles Applications that this one handles, too.
 const reasonOverlap = "OperatorsOverlap"

@@ -242,6 +242,26 @@ var schemaYAML = typed.YAMLObject(`types:
                                                   keys:
                                                   - containerPort
                                                   - protocol
+                                            - name: resources
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: claims
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: name
+                                                              type:
+                                                                scalar: string
+                                                            elementType:
+                                                              namedType: __untyped_deduced_
+                                                        elementRelationship: associative
+                                                        keys:
+                                                        - name
+                                                  elementType:
+                                                    namedType: __untyped_deduced_
                                             - name: volumeDevices
                                               type:
                                                 list:
@@ -345,6 +365,26 @@ var schemaYAML = typed.YAMLObject(`types:
                                                   keys:
                                                   - containerPort
                                                   - protocol
+                                            - name: resources
+                                              type:
+                                                map:
+                                                  fields:
+                                                  - name: claims
+                                                    type:
+                                                      list:
+                                                        elementType:
+                                                          map:
+                                                            fields:
+                                                            - name: name
+                                                              type:
+                                                                scalar: string
+                                                            elementType:
+                                                              namedType: __untyped_deduced_
+                                                        elementRelationship: associative
+                                                        keys:
+                                                        - name
+                                                  elementType:
+                                                    namedType: __untyped_deduced_
                                             - name: volumeDevices
                                               type:
                                                 list:
@@ -392,6 +432,26 @@ var schemaYAML = typed.YAMLObject(`types:
                                         elementRelationship: associative
                                         keys:
                                         - name
+                                  - name: resources
+                                    type:
+                                      map:
+                                        fields:
+                                        - name: claims
+                                          type:
+                                            list:
+                                              elementType:
+                                                map:
+                                                  fields:
+                                                  - name: name
+                                                    type:
+                                                      scalar: string
+                                                  elementType:
+                                                    namedType: __untyped_deduced_
+                                              elementRelationship: associative
+                                              keys:
+                                              - name
+                                        elementType:
+                                          namedType: __untyped_deduced_
                                   - name: schedulingGates
                                     type:
                                       list:

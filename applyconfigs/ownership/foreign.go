@@ -55,10 +55,7 @@ func (i *Intent) UnownedItems(live Object) (*fieldpath.Set, error) {
 		return items, nil
 	}
 	managed, err := Parse(live.GetManagedFields())
-	if err != nil {
-		managed = nil // one entry that cannot be decoded makes the API server forget all of them
-	}
-	if len(managed) == 0 {
+	if err != nil || len(managed) == 0 {
 		return items, nil
 	}
 	object, err := i.kind.live(live)

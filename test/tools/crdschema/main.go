@@ -42,7 +42,7 @@ func run(file, goPackage string) error {
 	version := goPackage[strings.LastIndex(goPackage, "/")+1:]
 	// Not as published in OpenAPI v2, where for kubectl's sake nothing is told below x-kubernetes-preserve-unknown-fields,
 	// but as the API server merges: list keys count there, too.
-	swagger, err := builder.BuildOpenAPIV2(crd, version, builder.Options{StripValueValidation: true})
+	swagger, err := builder.BuildOpenAPIV2(crd, version, builder.Options{StripValueValidation: true, StripNullable: true})
 	if err != nil {
 		return fmt.Errorf("building the schema of %s: %w", crd.Name, err)
 	}
