@@ -83,6 +83,7 @@ var _ = Describe("An API server that goes away", func() {
 		Consistently(env.OperatorFailure).Should(Succeed())
 
 		By("starting it, and writing before the operator's watches are back")
+		mayBeDenied = true
 		Expect(env.StartAPIServer(ctx)).To(Succeed())
 		mark := now()
 		write(ctx, "{image: registry.example/web:2, port: 9090, expose: ClusterIP}")

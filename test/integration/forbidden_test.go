@@ -19,10 +19,7 @@ import (
 	"mycompany.io/application-operator/test/harness"
 )
 
-// withoutRights labels specs that take rights from the operator. In all others it is denied nothing.
-const withoutRights = "without-rights"
-
-var _ = Describe("FR-39: the operator without one of its rights", Label(withoutRights), func() {
+var _ = Describe("FR-39: the operator without one of its rights", func() {
 	// heals waits until the missing right is back and all is well, without a touch of the Application.
 	heals := func(ctx context.Context, grant func()) {
 		GinkgoHelper()
@@ -186,6 +183,7 @@ func beForbiddenTo(verb, kind, words string) types.GomegaMatcher {
 func revoke(ctx context.Context, verb, group, resource string) (grant func()) {
 	GinkgoHelper()
 	By(fmt.Sprintf("revoking the right to %s %s", verb, resource))
+	mayBeDenied = true
 	role := &rbacv1.ClusterRole{}
 	Expect(env.Client.Get(ctx, client.ObjectKey{Name: "application-operator"}, role)).To(Succeed())
 	shipped := slices.Clone(role.Rules)
