@@ -115,6 +115,9 @@ func TestNeighbourGoes(t *testing.T) {
 			clock.Step(10 * time.Second)
 			n.observe(t.Context(), lease("a", "x", older, clock.Now(), "{}"))
 		}
+		if !clock.HasWaiters() {
+			t.Errorf("%s: nothing waits for its end any more", c.name)
+		}
 		if len(n.wake) > 0 || len(*events) != 1 || !n.handle(newApp()) {
 			t.Errorf("%s: a renewal woke %d, Events %v", c.name, len(n.wake), *events)
 		}

@@ -20,26 +20,36 @@ type fence struct {
 	// valid is how long after the begin of a renewal its Lease is certainly held. It is shorter than the Lease, which leaves
 	// time for the write to arrive.
 	valid time.Duration
-	now   func() time.Time
+	now   func() instant
 
 	mu      sync.Mutex
-	renewed time.Time
+	renewed *instant // nil: never
+}
+
+// instant is a point in time on two clocks: the wall clock may be set, and the monotonic one may stop while the machine sleeps.
+type instant struct {
+	wall      time.Time
+	monotonic time.Duration
+}
+
+// since returns the longer of the times that have passed on the two clocks.
+func (i instant) since(earlier instant) time.Duration {
+	return max(i.wall.Sub(earlier.wall), i.monotonic-earlier.monotonic)
 }
 
 func newFence(valid time.Duration) *fence {
-	return &fence{valid: valid, now: time.Now}
+	start := time.Now()
+	return &fence{valid: valid, now: func() instant {
+		now := time.Now()
+		return instant{wall: now.Round(0), monotonic: now.Sub(start)}
+	}}
 }
 
 // open reports whether a write may be sent now.
 func (f *fence) open() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.renewed.IsZero() {
-		return false
-	}
-	now := f.now()
-	// The monotonic clock stops while the machine sleeps, and the other one may be set: the longer time counts.
-	return max(now.Sub(f.renewed), now.Round(0).Sub(f.renewed.Round(0))) < f.valid
+	return f.renewed != nil && f.now().since(*f.renewed) < f.valid
 }
 
 // observeRenewals returns the configuration for leader election alone, by whose requests the fence learns of renewals.
@@ -51,7 +61,7 @@ func (f *fence) observeRenewals(config *rest.Config) *rest.Config {
 			response, err := next.RoundTrip(request)
 			if err == nil && isWrite(request) && response.StatusCode < http.StatusMultipleChoices {
 				f.mu.Lock()
-				f.renewed = begin
+				f.renewed = &begin
 				f.mu.Unlock()
 			}
 			return response, err

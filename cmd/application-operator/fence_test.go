@@ -18,7 +18,7 @@ func TestFence(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	now := start
 	f := newFence(10 * time.Second)
-	f.now = func() time.Time { return now }
+	f.now = func() instant { return instant{wall: now} }
 
 	answer := http.StatusOK
 	var writes int
@@ -85,13 +85,31 @@ func TestFence(t *testing.T) {
 	}
 }
 
-// TestFenceAfterSleep: while a machine sleeps, its monotonic clock may stand still.
-func TestFenceAfterSleep(t *testing.T) {
-	f := newFence(10 * time.Second)
-	f.renewed = time.Now()
-	f.now = func() time.Time { return f.renewed.Round(0).Add(time.Minute) } // without a monotonic reading
-	if f.open() {
-		t.Error("open a minute after the last renewal")
+// TestFenceClocks: each of the two clocks may stand still or be set back while the other goes on.
+func TestFenceClocks(t *testing.T) {
+	begin := instant{wall: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), monotonic: time.Hour}
+	for _, c := range []struct {
+		name            string
+		wall, monotonic time.Duration
+		open            bool
+	}{
+		{"both go on", 9 * time.Second, 9 * time.Second, true},
+		{"the machine slept", time.Minute, time.Second, false},
+		{"the wall clock was set back", -time.Hour, time.Minute, false},
+		{"the wall clock was set back a little", -time.Second, time.Second, true},
+	} {
+		f := newFence(10 * time.Second)
+		f.renewed = &begin
+		f.now = func() instant { return instant{wall: begin.wall.Add(c.wall), monotonic: begin.monotonic + c.monotonic} }
+		if got := f.open(); got != c.open {
+			t.Errorf("%s: open %t", c.name, got)
+		}
+	}
+
+	f := newFence(time.Hour)
+	first := f.now()
+	if second := f.now(); second.since(first) < 0 || second.wall.Before(first.wall) || first.monotonic < 0 {
+		t.Errorf("the clocks go from %v to %v", first, second)
 	}
 }
 
