@@ -12,6 +12,7 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
 )
@@ -19,6 +20,7 @@ import (
 func main() {
 	// What goes wrong is told as an error, in words for people: the libraries would log it, too.
 	klog.SetLogger(logr.Discard())
+	ctrllog.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}

@@ -183,7 +183,7 @@ var _ = Describe("owners", func() {
 			want string
 		}{
 			{[]string{"owners", "absent"}, `applications.application.mycompany.io "absent" not found in namespace "` + namespace + `": list what there is with "kubectl get applications.application.mycompany.io --namespace ` + namespace + `"`},
-			{[]string{"owners", "web", "--object=service"}, "Application web has no Service, because its spec does not set expose"},
+			{[]string{"owners", "web", "--object=service"}, "there is no Service of Application web, because its spec does not set expose"},
 			{[]string{"owners", "gizmo/web"}, `this cluster does not serve gizmo: see "kubectl api-resources"`},
 			{[]string{"owners", "node/absent"}, `nodes "absent" not found: list what there is with "kubectl get nodes"`},
 			{[]string{"owners", "web", "--as=nobody"}, `you may not get applications.application.mycompany.io in namespace "` + namespace + `": ask for a role that allows the verb "get" on the resource "applications" of API group "application.mycompany.io"`},

@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -59,6 +60,7 @@ func (f *Factory) Client() (*Client, error) {
 		return nil, explainConfig(err)
 	}
 	config.QPS = -1 // the API server sees to fairness by itself
+	config.WarningHandler = rest.NewWarningWriter(f.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
 	mapper, err := f.Config.ToRESTMapper()
 	if err != nil {
 		return nil, explainConfig(err)

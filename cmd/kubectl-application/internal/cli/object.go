@@ -56,7 +56,7 @@ func (o Object) Resource() schema.GroupResource {
 	}
 }
 
-// String, Set and Type make an Object the value of a flag.
+// String returns the name. With Set and Type it makes an Object the value of a flag.
 func (o *Object) String() string { return string(*o) }
 
 // Set accepts the names of Objects.

@@ -19,7 +19,7 @@ const (
 	ColourNever  Colour = "never"
 )
 
-// String, Set and Type make a Colour the value of a flag.
+// String returns the word. With Set and Type it makes a Colour the value of a flag.
 func (c *Colour) String() string { return string(*c) }
 
 // Set accepts auto, always and never.

@@ -119,7 +119,7 @@ func (o *options) ofApplication(ctx context.Context, c *cli.Client, name string)
 		subjects = append(subjects, s)
 	}
 	if len(subjects) == 0 {
-		return nil, fmt.Errorf("Application %s has no children yet%s", name, whyNot(app))
+		return nil, fmt.Errorf("there are no children of Application %s yet%s", name, whyNot(app))
 	}
 	return subjects, nil
 }
@@ -134,7 +134,7 @@ func notesAbout(application, object *unstructured.Unstructured, which cli.Object
 
 func withoutService(err error, which cli.Object, app *v1alpha1.Application) error {
 	if which == cli.ServiceObject && apierrors.IsNotFound(err) && app.Spec.Expose == "" {
-		return fmt.Errorf("Application %s has no Service, because its spec does not set expose: %w", app.Name, err)
+		return fmt.Errorf("there is no Service of Application %s, because its spec does not set expose: %w", app.Name, err)
 	}
 	return err
 }

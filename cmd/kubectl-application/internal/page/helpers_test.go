@@ -3,6 +3,7 @@ package page_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,12 +95,7 @@ func attribute(n *html.Node, name string) string {
 }
 
 func hasClass(n *html.Node, class string) bool {
-	for _, c := range strings.Fields(attribute(n, "class")) {
-		if c == class {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(strings.Fields(attribute(n, "class")), class)
 }
 
 func text(n *html.Node) string {
