@@ -37,9 +37,10 @@ func (t *Tree) KeepField(path string) bool {
 }
 
 // keep takes out of the node what is neither wanted nor leads to what is, and reports whether anything is left. The fields
-// that are an item's key stay with the item, or nobody could tell which it is.
+// that are an item's key stay with the item, or nobody could tell which it is. What an earlier filter left as context stays
+// context.
 func keep(node *Node, wanted func(*Node) bool) bool {
-	node.Context = !wanted(node)
+	node.Context = node.Context || !wanted(node)
 	kept := map[*Node]bool{}
 	for _, child := range node.Children {
 		if keep(child, wanted) {

@@ -234,6 +234,22 @@ func TestKeepManager(t *testing.T) {
 	}
 }
 
+// Two filters leave what both ask for.
+func TestKeepFieldAndManager(t *testing.T) {
+	const image = `.spec.template.spec.containers[name="app"].image`
+	object := parse(t, fr46Deployment)
+	tree := build(object, kindOf(t, object))
+	if !tree.KeepField(image) || !tree.KeepManager("application-operator") {
+		t.Fatal("nothing is left")
+	}
+	tree.Root.Walk(func(n *fieldtree.Node) bool {
+		if !n.Context && n.Path.String() != image {
+			t.Errorf("%s is left", n.Path)
+		}
+		return true
+	})
+}
+
 func TestRedact(t *testing.T) {
 	const secret = "s3cr3t"
 	for _, test := range []struct {
