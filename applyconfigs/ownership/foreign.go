@@ -50,14 +50,17 @@ func (i *Intent) Foreign(live Object, ignored func(path fieldpath.Path, value an
 //
 // The error says that live does not fit the intent's kind.
 func (i *Intent) UnownedItems(live Object) (*fieldpath.Set, error) {
-	items := fieldpath.NewSet()
 	if isNil(live) {
-		return items, nil
+		return fieldpath.NewSet(), nil
 	}
-	managed, err := Parse(live.GetManagedFields())
-	if err != nil || len(managed) == 0 {
-		return items, nil
+	if managed, err := Parse(live.GetManagedFields()); err == nil && len(managed) > 0 {
+		return i.unownedItems(live, managed)
 	}
+	return fieldpath.NewSet(), nil
+}
+
+func (i *Intent) unownedItems(live Object, managed ManagedFields) (*fieldpath.Set, error) {
+	items := fieldpath.NewSet()
 	object, err := i.kind.live(live)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package transition
 
 import (
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -15,7 +16,7 @@ const anyItem = "*"
 // at reads a pattern as in spec.ports.*: no field that it can name has a dot in its name.
 func at(path string) pattern { return strings.Split(path, ".") }
 
-func (p pattern) with(more ...string) pattern { return append(p[:len(p):len(p)], more...) }
+func (p pattern) with(more ...string) pattern { return append(slices.Clip(p), more...) }
 
 // covers reports whether the path, or a beginning of it, has the pattern's shape.
 func (p pattern) covers(path fieldpath.Path) bool {

@@ -70,18 +70,22 @@ func (e *Environment) AwaitEverythingSeen(ctx context.Context) error {
 	if err := e.Client.List(ctx, applications); err != nil {
 		return err
 	}
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, seenTimeout, true, func(ctx context.Context) (bool, error) {
-		var reconciles, queued float64
-		// There are no such metrics before the first reconcile.
-		if reconciles, last = e.Reconciles(ctx); last != nil || reconciles < float64(len(applications.Items)) {
-			return false, nil
-		}
-		queued, last = e.Queued(ctx)
-		return last == nil && queued == 0, nil
+	var last error // there are no such metrics before the first reconcile
+	err := wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, seenTimeout, true, func(ctx context.Context) (seen bool, _ error) {
+		seen, last = e.everythingSeen(ctx, len(applications.Items))
+		return seen, nil
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for the operator to look at %d Applications: %w", len(applications.Items), errors.Join(err, last))
 	}
 	return nil
+}
+
+func (e *Environment) everythingSeen(ctx context.Context, applications int) (bool, error) {
+	reconciles, err := e.Reconciles(ctx)
+	if err != nil || reconciles < float64(applications) {
+		return false, err
+	}
+	queued, err := e.Queued(ctx)
+	return err == nil && queued == 0, err
 }
