@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -150,10 +149,8 @@ func browse(t *testing.T) report {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	args := []string{"--headless", "--disable-gpu", "--user-data-dir=" + t.TempDir(), "--virtual-time-budget=60000", "--dump-dom", server.URL + "/probe"}
-	if os.Geteuid() == 0 {
-		args = append([]string{"--no-sandbox"}, args...) // which Chromium refuses to have as root
-	}
+	// The sandbox needs rights that root and containers do not have; the pages are the test's own.
+	args := []string{"--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=" + t.TempDir(), "--virtual-time-budget=60000", "--dump-dom", server.URL + "/probe"}
 	var stderr strings.Builder
 	command := exec.CommandContext(ctx, binary, args...)
 	command.Stderr = &stderr
