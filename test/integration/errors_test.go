@@ -33,7 +33,7 @@ var _ = Describe("A spec that the CRD accepts and the API server refuses", func(
 			Expect(the(ctx, deployment)).To(beControlledBy(the(ctx, application)))
 		},
 		Entry("the name of an env entry", `env: [{name: "A=B", value: c}]`, "environment variable name"),
-		Entry("the port of a probe", "livenessProbe: {tcpSocket: {port: 70000}}", "must be between 1 and 65535"),
+		Entry("a header of a probe", `livenessProbe: {httpGet: {port: 8080, httpHeaders: [{name: "not valid", value: a}]}}`, "httpHeaders"),
 		Entry("the name of a ConfigMap", "envFrom: [{configMapRef: {name: Not_Valid}}]", "envFrom[0].configMapRef.name"),
 		Entry("a resource", `resources: {limits: {"not a resource": 1}}`, "not a resource"),
 	)
