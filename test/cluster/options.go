@@ -50,6 +50,10 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// UsesExisting reports whether EnvExisting asks for the cluster that kubectl would
+// use.
+func UsesExisting() bool { return Options{}.useExisting() }
+
 // useExisting reports whether to use a cluster that runs already.
 func (o Options) useExisting() bool {
 	asked, err := strconv.ParseBool(os.Getenv(EnvExisting))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +15,8 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"mycompany.io/application-operator/test/cluster"
 )
 
 // patience suits two slow cores that other suites keep busy.
@@ -133,12 +136,28 @@ func TestRun(t *testing.T) {
 		g := NewWithT(t)
 		s := newState(t)
 		g.Expect(up(t.Context(), t.Output(), s)).To(Succeed())
-		for range 2 {
+		for n := range 2 {
+			if n == 1 {
+				// As the tour does. It must not keep a second run from starting.
+				kubectl(t, s, "patch", "application/web", "--namespace=shop", "--type=merge", `--patch={"spec":{"image":"nginx:1.30"}}`)
+			}
 			out := &output{}
 			g.Expect(run(t.Context(), out, s, fakeOperator(t, "exit 4"))).To(MatchError(ContainSubstring("exit status 4")))
 			g.Expect(out.String()).To(And(ContainSubstring("Using the control plane in the background"), ContainSubstring("export KUBECONFIG="+s.kubeconfig())))
 		}
 		answeringServer(t, s)
+
+		t.Run("unless the user names another one", func(t *testing.T) {
+			g := NewWithT(t)
+			t.Setenv(cluster.EnvExisting, "true")
+			t.Setenv(clientcmd.RecommendedConfigPathEnvVar, "no-such-file")
+			g.Expect(run(t.Context(), t.Output(), s, fakeOperator(t, "exit 4"))).To(MatchError(And(ContainSubstring("KUBECONFIG"), ContainSubstring("no-such-file"))))
+
+			t.Setenv(clientcmd.RecommendedConfigPathEnvVar, s.kubeconfig())
+			out := &output{}
+			g.Expect(run(t.Context(), out, s, fakeOperator(t, "exit 4"))).To(MatchError(ContainSubstring("exit status 4")))
+			g.Expect(out.String()).To(ContainSubstring("Using the cluster of your kubeconfig"))
+		})
 	})
 
 	t.Run("needs a built operator", func(t *testing.T) {
@@ -179,6 +198,17 @@ func answeringServer(t *testing.T, s *state) string {
 	_, err = kubernetes.NewForConfigOrDie(config).Discovery().ServerVersion()
 	g.Expect(err).NotTo(HaveOccurred())
 	return config.Host
+}
+
+func kubectl(t *testing.T, s *state, args ...string) {
+	t.Helper()
+	path, err := cluster.KubectlPath()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if output, err := exec.CommandContext(t.Context(), path, append(args, "--kubeconfig="+s.kubeconfig())...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
 }
 
 // fakeOperator is an installation whose operator is a shell script.

@@ -73,7 +73,15 @@ func (i *installation) authorize(ctx context.Context, t *terminal) error {
 
 // applySamples creates what the samples describe.
 func (i *installation) applySamples(ctx context.Context, t *terminal) error {
-	return t.all(ctx, []string{"apply", "--server-side", "--kustomize", i.samples()})
+	_, err := t.kubectl(ctx, "apply", "--server-side", "--kustomize", i.samples())
+	if err == nil {
+		return nil
+	}
+	if _, missing := t.cluster.Kubectl(ctx, "get", "--kustomize", i.samples(), "--output=name"); missing != nil {
+		return err
+	}
+	t.say("The samples have been changed since they were applied, and are left as they are.")
+	return nil
 }
 
 // createOperatorNamespace makes the namespace that deploy/rbac refers to. It is

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"mycompany.io/application-operator/test/cluster"
 )
@@ -81,6 +83,9 @@ func interrupted(ctx context.Context, err error) error {
 // openCluster returns the cluster in the background or a new one, with the CRD
 // installed, and what undoes that.
 func openCluster(ctx context.Context, out io.Writer, s *state, i *installation) (*cluster.Cluster, func() error, error) {
+	if cluster.UsesExisting() {
+		return openExisting(ctx, out, i)
+	}
 	running, err := s.owner()
 	if err != nil {
 		return nil, nil, err
@@ -121,6 +126,21 @@ func openCluster(ctx context.Context, out io.Writer, s *state, i *installation) 
 	}, nil
 }
 
+// openExisting returns the cluster that the user named by KUBECONFIG, with the CRD installed.
+func openExisting(ctx context.Context, out io.Writer, i *installation) (*cluster.Cluster, func() error, error) {
+	for _, path := range filepath.SplitList(os.Getenv(clientcmd.RecommendedConfigPathEnvVar)) {
+		if _, err := os.Stat(path); err != nil {
+			return nil, nil, fmt.Errorf("KUBECONFIG: %w", err)
+		}
+	}
+	fmt.Fprintln(out, "Using the cluster of your kubeconfig.")
+	c, err := cluster.Start(ctx, cluster.Options{CRDs: []string{i.crds()}})
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, c.Stop, nil
+}
+
 // startCluster starts a cluster and tells about it.
 func startCluster(ctx context.Context, out io.Writer, options cluster.Options) (*cluster.Cluster, error) {
 	fmt.Fprintln(out, "Starting a control plane: etcd, kube-apiserver, controllers, scheduler and fake nodes …")
@@ -138,7 +158,7 @@ func explain(out io.Writer, s *state, c *cluster.Cluster) error {
 	kubeconfig := c.Kubeconfig()
 	if running, err := s.owner(); err != nil {
 		return err
-	} else if running != nil {
+	} else if running != nil && !cluster.UsesExisting() {
 		kubeconfig = s.kubeconfig()
 	}
 	path, err := filepath.Abs(kubeconfig)
