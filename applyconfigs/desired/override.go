@@ -2,12 +2,13 @@ package desired
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/partial"
 )
 
@@ -18,20 +19,24 @@ type override struct {
 	field string
 	// reserved are the fields of the child that the partial object must not hold, nor anything inside them.
 	reserved []reservation
-	// shortField names the field of the spec that sets a field of the child, or nothing.
-	shortField func(fieldpath.Path) string
 	// needs is the field of the spec without which there is no child.
 	needs string
 }
 
 var (
-	deploymentOverride = override{
-		kind: deploymentKind, field: "spec.deployment", reserved: reservedOfDeployment, shortField: shortFieldOfDeployment,
-	}
-	serviceOverride = override{
-		kind: serviceKind, field: "spec.service", reserved: reservedOfService, shortField: shortFieldOfService, needs: "spec.expose",
-	}
+	deploymentOverride = override{kind: deploymentKind, field: "spec.deployment", reserved: reservedOfDeployment}
+	serviceOverride    = override{kind: serviceKind, field: "spec.service", reserved: reservedOfService, needs: "spec.expose"}
 )
+
+// path is that of the field in the Application.
+func (o override) path() fieldpath.Path {
+	return fieldpath.MakePathOrDie("spec", strings.TrimPrefix(o.field, "spec."))
+}
+
+// isReserved reports whether a field of the child is not for users to set.
+func (o override) isReserved(path fieldpath.Path) bool {
+	return slices.ContainsFunc(o.reserved, func(r reservation) bool { return hasPrefix(path, r.path) })
+}
 
 // merge merges the partial object in raw over config and returns the result, which is config itself if there is nothing
 // to merge. Nothing is merged by halves: the error is a *partial.InvalidError that names every problem.
@@ -68,7 +73,7 @@ func (o override) taken(object *partial.Object) []partial.Problem {
 	for _, r := range o.reserved {
 		found := false
 		object.Fields().Iterate(func(path fieldpath.Path) {
-			found = found || len(path) >= len(r.path) && path[:len(r.path)].Equals(r.path)
+			found = found || hasPrefix(path, r.path)
 		})
 		if found {
 			problems = append(problems, partial.Problem{Path: o.field + r.path.String(), Message: r.why + ": remove it"})
@@ -83,41 +88,12 @@ func (o override) overlapping(fields *fieldpath.Set) []partial.Problem {
 	var problems []partial.Problem
 	fields.Iterate(func(path fieldpath.Path) {
 		problem := partial.Problem{Path: o.field + path.String()}
-		if short := o.shortField(path); short != "" {
-			problem.Message = fmt.Sprintf("%s sets this field as well: keep one of the two", short)
+		if short, exists := shortSource(o.kind.Kind, path); exists {
+			problem.Message = fmt.Sprintf("spec.%s sets this field as well: keep one of the two", *short.Path[1].FieldName)
 		} else {
 			problem.Message = "the operator sets this field: remove it"
 		}
 		problems = append(problems, problem)
 	})
 	return problems
-}
-
-var mainContainer = fieldpath.MakePathOrDie("spec", "template", "spec", "containers", fieldpath.KeyByFields("name", v1alpha1.ContainerName))
-
-// shortFieldOfDeployment: the container's fields are called in the spec as they are in the container, but for its ports.
-func shortFieldOfDeployment(path fieldpath.Path) string {
-	switch {
-	case path.Equals(fieldpath.MakePathOrDie("spec", "replicas")):
-		return "spec.replicas"
-	case len(path) <= len(mainContainer) || !path[:len(mainContainer)].Equals(mainContainer):
-		return ""
-	}
-	switch name := *path[len(mainContainer)].FieldName; name {
-	case "ports":
-		return "spec.port"
-	default:
-		return "spec." + name
-	}
-}
-
-func shortFieldOfService(path fieldpath.Path) string {
-	switch {
-	case path.Equals(fieldpath.MakePathOrDie("spec", "type")):
-		return "spec.expose"
-	case len(path) > 2 && path[:2].Equals(fieldpath.MakePathOrDie("spec", "ports")):
-		return "spec.port"
-	default:
-		return ""
-	}
 }

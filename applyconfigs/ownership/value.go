@@ -55,7 +55,7 @@ func find(object *typed.TypedValue, path fieldpath.Path) (any, bool, error) {
 	if !fields.Has(path) {
 		return nil, false, nil
 	}
-	if isKeyField(path) {
+	if IsKey(path) {
 		// An item's keys are told by its path.
 		for _, key := range *path[len(path)-2].Key {
 			if key.Name == *path[len(path)-1].FieldName {

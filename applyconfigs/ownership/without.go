@@ -67,14 +67,15 @@ func within(all, roots *fieldpath.Set) *fieldpath.Set {
 func withoutKeyFields(fields *fieldpath.Set) *fieldpath.Set {
 	rest := fieldpath.NewSet()
 	fields.Iterate(func(path fieldpath.Path) {
-		if !isKeyField(path) {
+		if !IsKey(path) {
 			rest.Insert(path.Copy())
 		}
 	})
 	return rest
 }
 
-func isKeyField(path fieldpath.Path) bool {
+// IsKey reports whether a path is that of a key of a list item. Who has a part in an item owns its keys.
+func IsKey(path fieldpath.Path) bool {
 	if len(path) < 2 {
 		return false
 	}

@@ -12,6 +12,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
+
+	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
 // Kind is the kind that partial objects are parts of.
@@ -101,7 +103,7 @@ func (o *Object) Overlap(base any) (*fieldpath.Set, error) {
 	}
 	both := fieldpath.NewSet()
 	fields.Leaves().Intersection(o.fields).Iterate(func(path fieldpath.Path) {
-		if !isKey(path) {
+		if !ownership.IsKey(path) {
 			both.Insert(path.Copy())
 		}
 	})
@@ -142,21 +144,4 @@ func emptyOf(types managedfields.TypeConverter, gvk schema.GroupVersionKind) (*t
 		return nil, fmt.Errorf("schema of %s: %w", gvk, err)
 	}
 	return empty, nil
-}
-
-// isKey reports whether a path is that of a key of a list entry.
-func isKey(path fieldpath.Path) bool {
-	if len(path) < 2 {
-		return false
-	}
-	entry, field := path[len(path)-2], path[len(path)-1]
-	if entry.Key == nil || field.FieldName == nil {
-		return false
-	}
-	for _, key := range *entry.Key {
-		if key.Name == *field.FieldName {
-			return true
-		}
-	}
-	return false
 }

@@ -165,7 +165,7 @@ func givenUp(outcome *Outcome, plan *transition.Plan, kept *fieldpath.Set) ([]Gi
 	var failure error
 	managed, _ := ownership.Parse(outcome.Child.Live.GetManagedFields())
 	plan.Difference.Extra.Leaves().Iterate(func(path fieldpath.Path) {
-		if children.IsKey(path) {
+		if ownership.IsKey(path) {
 			return
 		}
 		then, err := fallback(outcome, path, managed, kept)

@@ -116,7 +116,7 @@ func field(child *children.Child, text string, known *fieldpath.Set) (fieldpath.
 	if within := below(known, path); len(within) > 0 {
 		return nil, refuse("%s is no single field: name one of %s", path, strings.Join(within, ", "))
 	}
-	if children.IsKey(path) {
+	if ownership.IsKey(path) {
 		return nil, refuse("%s is the key of a list item: all that have a part in the item own it together", path)
 	}
 	return path, nil
@@ -126,7 +126,7 @@ func field(child *children.Child, text string, known *fieldpath.Set) (fieldpath.
 func below(fields *fieldpath.Set, parent fieldpath.Path) []string {
 	var within []string
 	fields.Leaves().Iterate(func(path fieldpath.Path) {
-		if len(path) > len(parent) && path[:len(parent)].Equals(parent) && !children.IsKey(path) {
+		if len(path) > len(parent) && path[:len(parent)].Equals(parent) && !ownership.IsKey(path) {
 			within = append(within, path.String())
 		}
 	})

@@ -94,7 +94,7 @@ func releaseCandidates(child *children.Child) ([]string, error) {
 func leaves(fields *fieldpath.Set) []string {
 	var paths []string
 	fields.Leaves().Iterate(func(path fieldpath.Path) {
-		if !children.IsKey(path) && path[len(path)-1].Key == nil {
+		if !ownership.IsKey(path) && path[len(path)-1].Key == nil {
 			paths = append(paths, path.String())
 		}
 	})
