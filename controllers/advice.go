@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/desired"
 	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
@@ -15,63 +16,54 @@ type waysOut struct {
 	set bool
 	// remove: the spec can do without.
 	remove bool
+	// within is the field of the spec in which to do it, if it is spec.deployment or spec.service.
+	within string
 }
 
 func (w waysOut) String() string {
+	what, where := "the spec", "the spec"
+	if w.within != "" {
+		what, where = "it in "+w.within, w.within
+	}
 	var ways []string
 	if w.set {
-		ways = append(ways, "set the spec to the live value, which is then shared")
+		ways = append(ways, fmt.Sprintf("set %s to the live value, which is then shared", what))
 	}
 	if w.remove {
-		ways = append(ways, "remove it from the spec")
+		ways = append(ways, "remove it from "+where)
 	}
 	return strings.Join(append(ways, "let its manager give it up"), ", or ")
 }
 
-// mainContainer is the path of the container that the spec describes.
-const mainContainer = `.spec.template.spec.containers[name="` + v1alpha1.ContainerName + `"].`
-
-// inSpec lists the fields of the children that the spec speaks of, each for itself and all inside it. All others follow
-// from the Application's name, or from the very fact that there is a child.
-var inSpec = []struct {
-	field string
-	ways  waysOut
-}{
-	{".spec.replicas", waysOut{set: true, remove: true}},
-	{".spec.type", waysOut{set: true}},
-	{mainContainer + "image", waysOut{set: true}},
-	{mainContainer + "imagePullPolicy", waysOut{set: true, remove: true}},
-	{mainContainer + "command", waysOut{set: true, remove: true}},
-	{mainContainer + "args", waysOut{set: true, remove: true}},
-	{mainContainer + "env", waysOut{set: true, remove: true}},
-	{mainContainer + "envFrom", waysOut{set: true, remove: true}},
-	{mainContainer + "resources", waysOut{set: true, remove: true}},
-	{mainContainer + "livenessProbe", waysOut{set: true, remove: true}},
-	{mainContainer + "readinessProbe", waysOut{set: true, remove: true}},
-	{mainContainer + "startupProbe", waysOut{set: true, remove: true}},
+// sourceOf returns the field of the spec that a contested field comes from, or the one that it stands against.
+func (c *childResult) sourceOf(app *v1alpha1.Application, conflict ownership.Conflict) (desired.Source, bool) {
+	field := conflict.Field
+	if conflict.Against != "" {
+		field = conflict.Against
+	}
+	if c.intent == nil {
+		return desired.Source{}, false
+	}
+	path, err := c.intent.ParsePath(field)
+	if err != nil {
+		// A field that the schema does not know is in no spec either.
+		return desired.Source{}, false
+	}
+	return desired.SourceOf(app, c.kind, path)
 }
 
-// portLists hold the entries that spec.port makes. Their names and targets are not the spec's, their numbers are.
-var portLists = []string{mainContainer + "ports", ".spec.ports"}
-
 // waysOutOf returns the ways out for one contested field.
-func waysOutOf(c ownership.Conflict) waysOut {
-	field := c.Field
-	if c.Against != "" {
-		field = c.Against
-		if slices.ContainsFunc(portLists, func(list string) bool { return isWithin(field, list) }) {
-			return waysOut{set: true, remove: true}
-		}
+func (c *childResult) waysOutOf(app *v1alpha1.Application, conflict ownership.Conflict) waysOut {
+	source, exists := c.sourceOf(app, conflict)
+	if !exists || !source.Held {
+		return waysOut{}
 	}
-	for _, known := range inSpec {
-		if isWithin(field, known.field) {
-			ways := known.ways
-			// Where the spec wants nothing any more, there is nothing left to remove.
-			ways.remove = ways.remove && (c.Against == "" || !isWithin(c.Field, c.Against))
-			return ways
-		}
+	return waysOut{
+		set: source.Settable,
+		// Where the spec wants nothing any more, there is nothing left to remove.
+		remove: source.Removable && (conflict.Against == "" || !isWithin(conflict.Field, conflict.Against)),
+		within: source.Partial,
 	}
-	return waysOut{}
 }
 
 // isWithin reports whether a written path is that of a field or of something inside it.
@@ -81,11 +73,11 @@ func isWithin(path, field string) bool {
 }
 
 // advice says what ends the contest about each field. It offers no way that does not exist.
-func advice(conflicts []ownership.Conflict) string {
+func advice(app *v1alpha1.Application, result *childResult) string {
 	var ways []waysOut
 	fields := map[waysOut][]string{}
-	for i, field := range ownership.GroupByField(conflicts) {
-		way := waysOutOf(field.Conflicts[0])
+	for i, field := range ownership.GroupByField(result.conflicts) {
+		way := result.waysOutOf(app, field.Conflicts[0])
 		switch {
 		case !slices.Contains(ways, way):
 			ways = append(ways, way)

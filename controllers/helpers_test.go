@@ -9,10 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/applyconfigurations"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
 const appUID types.UID = "6f0e9d7c-7a0b-4c56-9a43-0d6b8b7d1c11"
@@ -29,6 +33,25 @@ func newApp() *v1alpha1.Application {
 		ObjectMeta: metav1.ObjectMeta{Namespace: webKey.Namespace, Name: webKey.Name, UID: appUID, Generation: 4, ResourceVersion: "100"},
 		Spec:       v1alpha1.ApplicationSpec{Image: "registry.example/web:1.4", Port: new(int32(8080)), Expose: v1alpha1.ExposeClusterIP},
 	}
+}
+
+// newPartialApp returns an Application that wants something in each of spec.deployment and spec.service.
+func newPartialApp() *v1alpha1.Application {
+	app := newApp()
+	app.Spec.Deployment = &runtime.RawExtension{Raw: []byte(`{"spec": {"strategy": {"type": "Recreate"}, "template": {"spec": {"containers": [
+		{"name": "app", "env": [{"name": "B", "value": "b"}]}, {"name": "proxy", "image": "envoy"}]}}}}`)}
+	app.Spec.Service = &runtime.RawExtension{Raw: []byte(`{"spec": {"sessionAffinity": "ClientIP"}}`)}
+	return app
+}
+
+// contest returns the result of a child of which these fields are contested.
+func contest(t *testing.T, app *v1alpha1.Application, kind string, conflicts ...ownership.Conflict) *childResult {
+	t.Helper()
+	intents, err := buildIntents(applyconfigurations.NewTypeConverter(clientgoscheme.Scheme), app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &childResult{kind: kind, name: app.Name, intent: intents[kind], conflicts: conflicts}
 }
 
 func childMeta() metav1.ObjectMeta {

@@ -16,9 +16,9 @@ import (
 const maxListedFields = 8
 
 // conflictMessage says which fields are contested, what that holds up, and what to do.
-func conflictMessage(result *childResult) string {
+func conflictMessage(app *v1alpha1.Application, result *childResult) string {
 	return fmt.Sprintf("%s is left as it is, and no change of it is applied, because the spec wants other values in fields that other field managers own: %s. %s",
-		result.describe(), listConflicts(result.conflicts), advice(result.conflicts))
+		result.describe(), listConflicts(result.conflicts), advice(app, result))
 }
 
 // variable matches words with a digit in them, such as request ids, times and ports.

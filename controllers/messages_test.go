@@ -93,7 +93,7 @@ func TestListConflictsIsBounded(t *testing.T) {
 }
 
 func TestConflictMessage(t *testing.T) {
-	message := conflictMessage(&childResult{kind: "Deployment", name: "web", conflicts: []ownership.Conflict{replicasConflict}})
+	message := conflictMessage(newApp(), contest(t, newApp(), "Deployment", replicasConflict))
 	for _, part := range []string{
 		"Deployment web is left as it is", "no change of it is applied", // what it holds up
 		`.spec.replicas is owned by "kubectl" (Update, subresource scale)`, // what is contested
@@ -113,6 +113,9 @@ func TestAdvice(t *testing.T) {
 		onlySet   = "set the spec to the live value, which is then shared, or let its manager give it up"
 		none      = "let its manager give it up"
 	)
+	inPartial := func(field string) string {
+		return "set it in " + field + " to the live value, which is then shared, or remove it from " + field + ", or let its manager give it up"
+	}
 	fields := func(fields ...string) (conflicts []ownership.Conflict) {
 		for _, field := range fields {
 			field, against, _ := strings.Cut(field, " against ")
@@ -137,13 +140,27 @@ func TestAdvice(t *testing.T) {
 		{"a source in place of a value", []string{container + `env[name="A"].valueFrom.fieldRef against ` + container + `env[name="A"].value`}, "For each field, " + both},
 		{"a rest of what the spec wants no more", []string{container + "readinessProbe.periodSeconds against " + container + "readinessProbe"}, "For each field, " + onlySet},
 		{"another container", []string{`.spec.template.spec.containers[name="sidecar"].image`}, "For each field, " + none},
+		{"a field that no schema knows", []string{".spec.template.spec.nonsense"}, "For each field, " + none},
+		{"the port of a probe", []string{container + "readinessProbe.httpGet.port"}, "For each field, " + onlySet},
+		{"a field of spec.deployment", []string{`.spec.template.spec.containers[name="proxy"].image`}, "For each field, " + inPartial("spec.deployment")},
+		{"one inside the main container", []string{container + `env[name="B"].value`}, "For each field, " + inPartial("spec.deployment")},
+		{"a field of spec.service", []string{".spec.sessionAffinity"}, "For each field, " + inPartial("spec.service")},
+		{"a rest that stands against spec.deployment", []string{".spec.strategy.rollingUpdate.maxSurge against .spec.strategy.type"}, "For each field, " + inPartial("spec.deployment")},
+		{
+			"one of each", []string{".spec.replicas", ".spec.strategy.type"},
+			"For .spec.replicas, " + both + ". For .spec.strategy.type, " + inPartial("spec.deployment"),
+		},
 		{
 			"different ones", []string{".metadata.labels.app", ".spec.replicas", container + "args", container + "image"},
 			"For .metadata.labels.app, " + none + ". For .spec.replicas and " + container + "args, " + both + ". For " + container + "image, " + onlySet,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, advice(fields(c.fields...))); diff != "" {
+			app, kind := newPartialApp(), "Deployment"
+			if strings.HasPrefix(c.fields[0], ".spec.type") || strings.HasPrefix(c.fields[0], ".spec.ports") || strings.HasPrefix(c.fields[0], ".spec.session") {
+				kind = "Service"
+			}
+			if diff := cmp.Diff(c.want, advice(app, contest(t, app, kind, fields(c.fields...)...))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -33,7 +33,7 @@ func deriveStatus(app *v1alpha1.Application, deployment, service *childResult, n
 		status.ServiceStatus = app.Status.ServiceStatus.DeepCopy()
 	}
 
-	sync := syncedState(app.Spec.Paused, deployment, service)
+	sync := syncedState(app, deployment, service)
 	if deployment.outcome == outcomeRejected || service.outcome == outcomeRejected {
 		sync.message = settledMessage(app, sync)
 	}
@@ -116,16 +116,16 @@ func phase(sync state, work rollout) v1alpha1.ApplicationPhase {
 
 // syncedState tells whether all children are as wanted, and if not, why. The worst reason stands in front; the message
 // has a sentence for each child that is not, or not quite.
-func syncedState(paused bool, results ...*childResult) state {
+func syncedState(app *v1alpha1.Application, results ...*childResult) state {
 	synced := state{status: trueStatus, reason: v1alpha1.ReasonSynced, message: "Every field that the spec wants is as it wants it"}
-	if paused {
+	if app.Spec.Paused {
 		synced.reason = v1alpha1.ReasonPaused
 		synced.message += ". spec.paused is true, so a later change is not applied"
 	}
 	severity := 0
 	var messages []string
 	for _, result := range results {
-		s, rank := childState(result)
+		s, rank := childState(app, result)
 		// What is said of all children need not be said twice.
 		if s.message != "" && !slices.Contains(messages, s.message) {
 			messages = append(messages, s.message)
@@ -144,7 +144,7 @@ func syncedState(paused bool, results ...*childResult) state {
 
 // childState tells what there is to say about a child, and how that ranks among several children. A child that is just
 // as wanted ranks 0.
-func childState(result *childResult) (s state, rank int) {
+func childState(app *v1alpha1.Application, result *childResult) (s state, rank int) {
 	s = state{status: falseStatus, message: result.message}
 	if ownershipLost(result) && result.outcome != outcomePaused && result.outcome != outcomeRejected {
 		return state{status: falseStatus, reason: v1alpha1.ReasonOwnershipLost, message: ownershipLostMessage(result), stalled: true}, 7
@@ -156,7 +156,7 @@ func childState(result *childResult) (s state, rank int) {
 		return s, 10 + int(result.failure)
 	case outcomeConflict:
 		s.reason, s.stalled = v1alpha1.ReasonFieldConflict, true
-		s.message = conflictMessage(result)
+		s.message = conflictMessage(app, result)
 		return s, 6
 	case outcomeRefused:
 		s.reason, s.stalled = v1alpha1.ReasonResourceExists, true

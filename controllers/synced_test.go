@@ -49,7 +49,7 @@ func TestSyncedState(t *testing.T) {
 	for _, c := range outcomeCases {
 		t.Run(c.name, func(t *testing.T) {
 			for _, results := range [][]*childResult{{c.of("Deployment"), fine}, {fine, c.of("Service")}} {
-				got := syncedState(false, results...)
+				got := syncedState(newApp(), results...)
 				want := state{status: trueStatus, reason: v1alpha1.ReasonSynced}
 				if c.reason != "" {
 					want = state{status: falseStatus, reason: c.reason, stalled: c.stalled}
@@ -83,7 +83,7 @@ func TestSyncedStateOfTwo(t *testing.T) {
 				{worse.of("Deployment"), lesser.of("Service")},
 				{lesser.of("Deployment"), worse.of("Service")},
 			} {
-				got := syncedState(false, results...)
+				got := syncedState(newApp(), results...)
 				if want := worse.reason; want != "" && got.reason != want {
 					t.Errorf("%s and %s: reason %s, want %s", name, other, got.reason, want)
 				}
@@ -101,20 +101,22 @@ func TestSyncedStateOfTwo(t *testing.T) {
 }
 
 func TestSyncedStateWhilePaused(t *testing.T) {
+	paused := newApp()
+	paused.Spec.Paused = true
 	deployment, service := unchangedResults()
-	if got := syncedState(true, deployment, service); got.status != trueStatus || got.reason != v1alpha1.ReasonPaused || !strings.Contains(got.message, "spec.paused") {
+	if got := syncedState(paused, deployment, service); got.status != trueStatus || got.reason != v1alpha1.ReasonPaused || !strings.Contains(got.message, "spec.paused") {
 		t.Errorf("paused, all as wanted: %+v", got)
 	}
 	deployment.outcome = outcomePaused
-	if got := syncedState(true, deployment, service); got.status != falseStatus || got.reason != v1alpha1.ReasonPaused || !strings.Contains(got.message, "differs from the spec") {
+	if got := syncedState(paused, deployment, service); got.status != falseStatus || got.reason != v1alpha1.ReasonPaused || !strings.Contains(got.message, "differs from the spec") {
 		t.Errorf("paused, a child differs: %+v", got)
 	}
 	service.outcome, service.live = outcomePaused, nil
-	if got := syncedState(true, deployment, service); !strings.Contains(got.message, "Service web does not exist and is not created") {
+	if got := syncedState(paused, deployment, service); !strings.Contains(got.message, "Service web does not exist and is not created") {
 		t.Errorf("paused, a child is not there: %+v", got)
 	}
 	deployment.conflicts = []ownership.Conflict{replicasConflict}
-	if got := syncedState(true, deployment, service); got.stalled || !strings.Contains(got.message, `.spec.replicas is owned by "kubectl"`) {
+	if got := syncedState(paused, deployment, service); got.stalled || !strings.Contains(got.message, `.spec.replicas is owned by "kubectl"`) {
 		t.Errorf("paused, and a conflict waits: %+v", got)
 	}
 }

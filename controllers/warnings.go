@@ -86,7 +86,7 @@ func (w *warner) warningsAbout(ctx context.Context, app *v1alpha1.Application, c
 		}
 		return nil, err
 	}
-	result := &childResult{kind: child.kind, name: app.Name}
+	result := &childResult{kind: child.kind, name: app.Name, intent: intent}
 	if !mayTouch(live, app, result) {
 		if result.outcome == outcomeRefused {
 			return admission.Warnings{result.message}, nil
@@ -122,7 +122,7 @@ func conflictWarnings(app *v1alpha1.Application, child *childResult, contested [
 			owners = append(owners, shortOwner(c))
 		}
 		warnings = append(warnings, fmt.Sprintf("%s will not take effect: %s of %s is owned by %s",
-			specField(child.kind, field.Field), field.Field, child.describe(), strings.Join(owners, " and ")))
+			child.specField(app, field.Conflicts[0]), field.Field, child.describe(), strings.Join(owners, " and ")))
 	}
 	if len(fields) > 0 && app.Spec.ConflictPolicy != v1alpha1.ConflictYield {
 		warnings = append(warnings, child.describe()+" is left as it is until then, with all its other fields; spec.conflictPolicy Yield would apply these")
@@ -148,27 +148,11 @@ func shortOwner(c ownership.Conflict) string {
 	return name
 }
 
-var (
-	// containerField matches a field of the main container, up to the key of a list's entry.
-	containerField = regexp.MustCompile(`^\.spec\.template\.spec\.containers\[name="` + v1alpha1.ContainerName + `"\]\.(\w+)(\[name="[^"]*"\])?`)
-	// specFields are the fields of the spec that others than those of the same name come from.
-	specFields = []struct{ kind, prefix, field string }{
-		{deploymentChild.kind, ".spec.replicas", "spec.replicas"},
-		{deploymentChild.kind, `.spec.template.spec.containers[name="` + v1alpha1.ContainerName + `"].ports`, "spec.port"},
-		{serviceChild.kind, ".spec.ports", "spec.port"},
-		{serviceChild.kind, ".spec.type", "spec.expose"},
+// specField names the field of the spec that a contested field comes from.
+func (c *childResult) specField(app *v1alpha1.Application, conflict ownership.Conflict) string {
+	source, exists := c.sourceOf(app, conflict)
+	if !exists || !source.Held {
+		return "A part of the spec"
 	}
-)
-
-// specField returns the field of the spec that a field of a child comes from.
-func specField(kind, field string) string {
-	for _, known := range specFields {
-		if known.kind == kind && strings.HasPrefix(field, known.prefix) {
-			return known.field
-		}
-	}
-	if match := containerField.FindStringSubmatch(field); match != nil && kind == deploymentChild.kind {
-		return "spec." + match[1] + match[2]
-	}
-	return "A part of the spec"
+	return strings.TrimPrefix(source.Path.String(), ".")
 }

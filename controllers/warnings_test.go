@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -25,15 +27,21 @@ func TestSpecField(t *testing.T) {
 	for _, c := range []struct{ kind, field, want string }{
 		{"Deployment", ".spec.replicas", "spec.replicas"},
 		{"Deployment", app + ".image", "spec.image"},
-		{"Deployment", app + `.env[name="A"].value`, `spec.env[name="A"]`},
-		{"Deployment", app + ".resources.limits.cpu", "spec.resources"},
+		{"Deployment", app + `.env[name="A"].value`, `spec.env[name="A"].value`},
+		{"Deployment", app + ".resources.limits.cpu", "spec.resources.limits.cpu"},
 		{"Deployment", app + `.ports[containerPort=80,protocol="TCP"].name`, "spec.port"},
 		{"Deployment", `.spec.template.spec.containers[name="sidecar"].image`, "A part of the spec"},
 		{"Deployment", ".metadata.labels.app", "A part of the spec"},
+		{"Deployment", `.spec.template.spec.containers[name="proxy"].image`, `spec.deployment.spec.template.spec.containers[name="proxy"].image`},
+		{"Deployment", app + `.env[name="B"].value`, "spec.deployment" + app + `.env[name="B"].value`},
+		{"Deployment", ".spec.strategy.rollingUpdate.maxSurge against .spec.strategy.type", "spec.deployment.spec.strategy.type"},
+		{"Service", ".spec.sessionAffinity", "spec.service.spec.sessionAffinity"},
 		{"Service", ".spec.type", "spec.expose"},
 		{"Service", `.spec.ports[port=80,protocol="TCP"].targetPort`, "spec.port"},
 	} {
-		if got := specField(c.kind, c.field); got != c.want {
+		app := newPartialApp()
+		field, against, _ := strings.Cut(c.field, " against ")
+		if got := contest(t, app, c.kind).specField(app, ownership.Conflict{Field: field, Against: against}); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.kind, c.field, got, c.want)
 		}
 	}
@@ -62,12 +70,12 @@ func TestConflictWarnings(t *testing.T) {
 	} {
 		app := newApp()
 		app.Spec.ConflictPolicy = c.policy
-		got := conflictWarnings(app, &childResult{kind: "Deployment", name: "web"}, c.contested)
+		got := conflictWarnings(app, contest(t, app, "Deployment"), c.contested)
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
 	}
-	got := conflictWarnings(newApp(), &childResult{kind: "Deployment", name: "web"}, many)
+	got := conflictWarnings(newApp(), contest(t, newApp(), "Deployment"), many)
 	if len(got) != maxListedFields+2 || got[maxListedFields] != "2 more fields of Deployment web will not take effect" {
 		t.Errorf("%d warnings: %q", len(got), got[len(got)-2])
 	}
@@ -100,6 +108,8 @@ func TestWarnerNeverDenies(t *testing.T) {
 	paused.Spec.Paused = true
 	deleted := newApp()
 	deleted.DeletionTimestamp = &metav1.Time{Time: start}
+	misspelt := newApp()
+	misspelt.Spec.Deployment = &runtime.RawExtension{Raw: []byte(`{"spec": {"template": {"spec": {"contianers": []}}}}`)}
 	for _, c := range []struct {
 		name  string
 		cache *cachedDeployment
@@ -112,6 +122,7 @@ func TestWarnerNeverDenies(t *testing.T) {
 		{"the same, but nothing will be applied", &cachedDeployment{deployment: foreign}, paused, 0},
 		{"the same, at the end of the Application", &cachedDeployment{deployment: foreign}, deleted, 0},
 		{"a child that is going", &cachedDeployment{deployment: going}, newApp(), 0},
+		{"a partial object that fits no Deployment", &cachedDeployment{}, misspelt, 1},
 	} {
 		w := &warner{cache: c.cache, childTypes: applyconfigurations.NewTypeConverter(scheme.Scheme), legacyManagers: []string{v1alpha1.FieldManager}}
 		for verb, validate := range map[string]func() (admission.Warnings, error){
