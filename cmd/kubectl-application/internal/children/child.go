@@ -2,15 +2,18 @@ package children
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/desired"
 	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/applyconfigs/partial"
 	"mycompany.io/application-operator/applyconfigs/transition"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
 )
@@ -63,22 +66,24 @@ func New(app *v1alpha1.Application, object cli.Object, live *unstructured.Unstru
 
 // Wanted returns what the operator applies for an Application, or nil if it wants no such child.
 func Wanted(app *v1alpha1.Application, object cli.Object) (*ownership.Intent, error) {
+	wanted, err := desired.ForApplication(cli.TypesOf(object), app)
+	if invalid := (*partial.InvalidError)(nil); errors.As(err, &invalid) {
+		return nil, fmt.Errorf("the spec of Application %s is invalid, and the operator applies nothing of it: %w", app.Name, err)
+	}
+	if err != nil {
+		return nil, err
+	}
 	var config any
 	switch object {
 	case cli.DeploymentObject:
-		deployment, err := desired.Deployment(app)
-		if err != nil {
-			return nil, err
-		}
-		config = deployment
+		config = wanted.Deployment
 	case cli.ServiceObject:
-		service := desired.Service(app)
-		if service == nil {
-			return nil, nil
-		}
-		config = service
+		config = wanted.Service
 	default:
 		return nil, fmt.Errorf("%s is no child of an Application", object)
+	}
+	if config == nil {
+		return nil, nil
 	}
 	return ownership.NewIntent(cli.TypesOf(object), ownership.Applier(v1alpha1.FieldManager), config)
 }
@@ -94,6 +99,11 @@ func (c *Child) WithRecord(entries []metav1.ManagedFieldsEntry) *Child {
 	other.Live = c.Live.DeepCopy()
 	other.Live.SetManagedFields(entries)
 	return &other
+}
+
+// Source returns the field of the spec that a field of the child comes from, or could come from.
+func (c *Child) Source(path fieldpath.Path) (desired.Source, bool) {
+	return desired.SourceOf(c.App, c.Object.GroupVersionKind().Kind, path)
 }
 
 // Reference names the child for kubectl and for people: deployment/web.

@@ -35,6 +35,14 @@ spec:
   resources: {limits: {cpu: "1", memory: 64Mi}}
   livenessProbe: {httpGet: {path: /, port: 8080}, periodSeconds: 5}
 `
+	partialSpec = `
+spec:
+  image: nginx:1.29
+  deployment:
+    spec:
+      strategy: {type: Recreate}
+      template: {spec: {containers: [{name: proxy, image: "envoy:1", env: [{name: TOKEN, value: our-secret}]}]}}
+`
 	app = "spec: {template: {spec: {containers: [{name: app, "
 	end = "}]}}}"
 )
@@ -81,6 +89,19 @@ var scenarios = map[string]scenario{
 	"service-external": {object: cli.ServiceObject, spec: ourSpec, others: func(t *testing.T, s *fieldserver.Server) {
 		updated(t, s, "kubectl-patch", func(d map[string]any) { d["spec"].(map[string]any)["type"] = "ExternalName" })
 	}},
+	"partial": {spec: partialSpec, others: func(t *testing.T, s *fieldserver.Server) {
+		forced(t, s, "sidecar-injector", `spec: {template: {spec: {containers: [{name: proxy, image: "envoy:2", env: [{name: TOKEN, value: their-secret}]}]}}}`)
+	}},
+	"source-for-value": {spec: ourSpec, others: func(t *testing.T, s *fieldserver.Server) {
+		updated(t, s, "kubectl-edit", func(d map[string]any) {
+			variable := container(d)["env"].([]any)[1].(map[string]any)
+			delete(variable, "value")
+			variable["valueFrom"] = map[string]any{"configMapKeyRef": map[string]any{"name": "c", "key": "k"}}
+		})
+	}},
+	"service-port": {object: cli.ServiceObject, spec: ourSpec, others: func(t *testing.T, s *fieldserver.Server) {
+		updated(t, s, "kubectl-edit", func(d map[string]any) { d["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)["port"] = int64(9090) })
+	}},
 	"wiped": {spec: ourSpec, others: func(t *testing.T, s *fieldserver.Server) {
 		updated(t, s, "kubectl-set", func(d map[string]any) { container(d)["image"] = "nginx:1.30" })
 	}},
@@ -96,7 +117,7 @@ func TestPrinted(t *testing.T) {
 			for i := range found {
 				found[i].Redact()
 			}
-			if name == "env" {
+			if name == "env" || name == "partial" {
 				golden.Check(t, name+".redacted.wide", render(t, found, Wide))
 				golden.Check(t, name+".redacted.json", render(t, found, JSON))
 			}
@@ -106,7 +127,13 @@ func TestPrinted(t *testing.T) {
 
 // TestRedactHidesEverything searches for the values in everything that may be printed.
 func TestRedactHidesEverything(t *testing.T) {
-	found := find(t, "env", scenarios["env"])
+	for _, name := range []string{"env", "partial", "source-for-value"} {
+		t.Run(name, func(t *testing.T) { hidesEverything(t, find(t, name, scenarios[name])) })
+	}
+}
+
+func hidesEverything(t *testing.T, found []Conflict) {
+	t.Helper()
 	for i := range found {
 		found[i].Redact()
 	}
@@ -127,6 +154,8 @@ func TestWaysToEndAConflict(t *testing.T) {
 		"identity":         {"GetWanted", "GetWanted", "GetWanted"},
 		"service-type":     {"KeepLive", "GetWanted", "GetWanted"},
 		"service-external": {"GetWanted", "GetWanted"},
+		"source-for-value": {"KeepLive", "GetWanted"},
+		"service-port":     {"GetWanted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := find(t, name, scenarios[name])

@@ -27,6 +27,8 @@ type Conflict struct {
 	Kind   string                  `json:"kind"`
 	Name   string                  `json:"name"`
 	Field  string                  `json:"field"`
+	// Excludes is the wanted field that cannot be as wanted beside this one, if that is another one.
+	Excludes string `json:"excludes,omitempty"`
 	// Wanted is the value that the operator would apply. It is not known of fields of the Application's status.
 	Wanted any `json:"wanted,omitempty"`
 	// Live is the value that the field has. It is absent if the field is.
@@ -36,7 +38,7 @@ type Conflict struct {
 	Redacted    bool         `json:"redacted,omitempty"`
 	Resolutions []Resolution `json:"resolutions"`
 
-	path fieldpath.Path
+	path, against fieldpath.Path
 }
 
 // Owner is a manager that owns a contested field.
@@ -93,6 +95,12 @@ func describe(target shell.Target, application *unstructured.Unstructured, child
 		Live:        live,
 		path:        path,
 	}
+	if against := field.Conflicts[0].Against; against != "" {
+		if conflict.against, err = child.Intent.ParsePath(against); err != nil {
+			return nil, err
+		}
+		conflict.Excludes = against
+	}
 	for _, c := range field.Conflicts {
 		conflict.Owners = append(conflict.Owners, Owner{
 			Manager: c.Manager, Operation: c.Operation, Subresource: c.Subresource, APIVersion: c.APIVersion,
@@ -100,7 +108,7 @@ func describe(target shell.Target, application *unstructured.Unstructured, child
 		})
 	}
 	conflict.Resolutions, err = resolve(&contest{
-		target: target, application: application, child: child, path: path, field: field, wanted: wanted, live: live,
+		target: target, application: application, child: child, path: path, against: conflict.against, field: field, wanted: wanted, live: live,
 	})
 	return conflict, err
 }

@@ -100,7 +100,7 @@ func (p *printer) resolutions(c *Conflict) error {
 		title   string
 	}{
 		{KeepLive, "To keep " + short(c.Live)},
-		{GetWanted, "To get " + c.wanted()},
+		{GetWanted, c.getTitle()},
 	} {
 		title := "\n  " + group.title + ":\n"
 		for _, resolution := range c.Resolutions {
@@ -119,6 +119,13 @@ func (p *printer) resolutions(c *Conflict) error {
 	return err
 }
 
+func (c *Conflict) getTitle() string {
+	if c.Excludes != "" {
+		return "To get what is wanted of " + c.Excludes
+	}
+	return "To get " + c.wanted()
+}
+
 func (c *Conflict) object() string { return strings.ToLower(c.Kind) + "/" + c.Name }
 
 // wanted renders the wanted value. Of its status only the operator knows what it would say.
@@ -134,10 +141,14 @@ func (c *Conflict) effect() string {
 	if c.Kind == v1alpha1.Kind {
 		return "the status does not say what the operator reports, but what the owner wrote"
 	}
-	if c.Policy == v1alpha1.ConflictYield {
-		return "left as it is, and all else is applied (conflictPolicy Yield)"
+	excludes := ""
+	if c.Excludes != "" {
+		excludes = "excludes what is wanted of " + c.Excludes + "; "
 	}
-	return fmt.Sprintf("while it is contested, nothing of the %s is applied (conflictPolicy Abort)", strings.ToLower(c.Kind))
+	if c.Policy == v1alpha1.ConflictYield {
+		return excludes + "left as it is, and all else is applied (conflictPolicy Yield)"
+	}
+	return excludes + fmt.Sprintf("while it is contested, nothing of the %s is applied (conflictPolicy Abort)", strings.ToLower(c.Kind))
 }
 
 // String names an owner and how it writes: kubectl (Update, scale).

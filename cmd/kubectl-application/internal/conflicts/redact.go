@@ -4,7 +4,7 @@ import "mycompany.io/application-operator/cmd/kubectl-application/internal/redac
 
 // Redact hides the values of a conflict about a field that may be secret, and every command that holds one of them.
 func (c *Conflict) Redact() {
-	if !redact.Hides(c.path) {
+	if !redact.Hides(c.path) && !redact.Hides(c.against) {
 		return
 	}
 	c.Redacted = true

@@ -1,7 +1,6 @@
 package conflicts
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"mycompany.io/application-operator/applyconfigs/desired"
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
@@ -38,10 +38,12 @@ type Resolution struct {
 
 // contest is what resolutions are made for.
 type contest struct {
-	target       shell.Target
-	application  *unstructured.Unstructured
-	child        *children.Child
-	path         fieldpath.Path
+	target      shell.Target
+	application *unstructured.Unstructured
+	child       *children.Child
+	path        fieldpath.Path
+	// against is the wanted field that the contested one excludes, or nil if that is wanted itself, with another value.
+	against      fieldpath.Path
 	field        ownership.FieldConflict
 	wanted, live any
 }
@@ -50,7 +52,7 @@ type contest struct {
 // conflict gone after the change.
 func resolve(c *contest) ([]Resolution, error) {
 	resolutions := c.edits()
-	if _, err := ownership.NewRewrite(c.child.Live); err == nil {
+	if _, err := ownership.NewRewrite(c.child.Live); err == nil && c.against == nil {
 		resolutions = append(resolutions, Resolution{
 			Outcome:     GetWanted,
 			Description: "Take the field from " + c.owners() + ": the operator applies its value and owns it alone",
@@ -73,24 +75,34 @@ func resolve(c *contest) ([]Resolution, error) {
 
 // edits returns the changes of the spec that end the conflict.
 func (c *contest) edits() []Resolution {
-	source, exists := spec.Source(c.child.Object, c.path)
-	if !exists {
+	resolutions := c.editsAt(c.path, c.live)
+	if c.against != nil && !isWithin(c.path, c.against) {
+		live, _, _ := c.child.Intent.LiveValue(c.child.Live, c.against) // the object has been read before
+		resolutions = append(resolutions, c.editsAt(c.against, live)...)
+	}
+	return resolutions
+}
+
+// editsAt returns those of the field of the spec that a field of the child comes from.
+func (c *contest) editsAt(path fieldpath.Path, live any) []Resolution {
+	source, exists := c.child.Source(path)
+	if !exists || !source.Held || !source.Copied {
 		return nil
 	}
 	var resolutions []Resolution
-	if c.live != nil {
-		edit, err := source.Set(c.target, c.application, c.live)
+	if live != nil {
+		edit, err := spec.Set(c.target, c.application, source, live)
 		if err == nil && c.ends(edit) {
 			resolutions = append(resolutions, Resolution{
 				Outcome:     KeepLive,
-				Description: fmt.Sprintf("Let the Application want the live value (%s): both own the field then", source.Path),
+				Description: c.ofWantingLive(source),
 				Commands:    []string{edit.Command},
 				holdsValue:  true,
 			})
 		}
 	}
-	if !source.Required {
-		edit, err := source.Drop(c.target, c.application)
+	if source.Removable {
+		edit, err := spec.Drop(c.target, c.application, source)
 		if err == nil && c.ends(edit) {
 			resolutions = append(resolutions, Resolution{
 				Outcome:     KeepLive,
@@ -102,6 +114,14 @@ func (c *contest) edits() []Resolution {
 	return resolutions
 }
 
+func (c *contest) ofWantingLive(source desired.Source) string {
+	description := fmt.Sprintf("Let the Application want the live value (%s)", source.Path)
+	if c.against != nil {
+		return description + ", which the field does not exclude"
+	}
+	return description + ": both own the field then"
+}
+
 // ends reports whether the field is no longer contested, and the child still wanted, after a change of the Application.
 func (c *contest) ends(edit *spec.Edit) bool {
 	child, err := c.child.After(edit.Edited)
@@ -110,30 +130,6 @@ func (c *contest) ends(edit *spec.Edit) bool {
 	}
 	plan, err := child.Plan()
 	return err == nil && !slices.ContainsFunc(plan.Conflicts, func(o ownership.Conflict) bool { return o.Field == c.field.Field })
-}
-
-// write returns how anybody may write the wanted value, which ends the conflict without anyone giving up a claim.
-func (c *contest) write() (*Resolution, error) {
-	resolution := &Resolution{
-		Outcome:     GetWanted,
-		Description: "Write the wanted value to the " + string(c.child.Object) + ": the writer and the operator both own the field then",
-		holdsValue:  true,
-	}
-	container := fieldpath.MakePathOrDie("spec", "template", "spec", "containers", fieldpath.KeyByFields("name", "app"))
-	switch {
-	case c.path.Equals(fieldpath.MakePathOrDie("spec", "replicas")):
-		resolution.Commands = []string{c.target.Kubectl("scale", c.child.Reference(), fmt.Sprintf("--replicas=%v", c.wanted))}
-		return resolution, nil
-	case c.path.Equals(append(container.Copy(), fieldpath.FieldNameElement("image"))):
-		resolution.Commands = []string{c.target.Kubectl("set", "image", c.child.Reference(), fmt.Sprintf("app=%v", c.wanted))}
-		return resolution, nil
-	}
-	patch, err := json.Marshal(c.child.Intent.Excerpt(fieldpath.NewSet(c.path)).Object)
-	if err != nil {
-		return nil, fmt.Errorf("building the patch: %w", err)
-	}
-	resolution.Commands = []string{c.target.Kubectl("patch", c.child.Reference(), "--patch="+string(patch))}
-	return resolution, nil
 }
 
 // owners names the owners in a sentence.
@@ -150,6 +146,8 @@ func letGo(owner ownership.Conflict) string {
 	switch {
 	case owner.Manager == ownership.BeforeFirstApply:
 		return fmt.Sprintf("%q is nobody: a client wiped managedFields, and the API server noted what it found under this name. Nobody will let go of it", owner.Manager)
+	case owner.Operation == metav1.ManagedFieldsOperationApply && owner.Against != "":
+		return fmt.Sprintf("%q lets go of the field by itself when it applies without it", owner.Manager)
 	case owner.Operation == metav1.ManagedFieldsOperationApply:
 		return fmt.Sprintf("%q lets go of the field by itself: first it applies the wanted value, which both own then, and after that it applies without the field", owner.Manager)
 	case owner.Subresource == "scale" && owner.Manager == "kube-controller-manager":

@@ -4,10 +4,11 @@ package redact
 
 import (
 	"reflect"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"mycompany.io/application-operator/applyconfigs/partial"
 )
 
 // Hidden stands in place of what is hidden. Before and After tell apart values that differ.
@@ -17,21 +18,42 @@ const (
 	After  = "*** (after)"
 )
 
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+const (
+	env         = "env"
+	lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+)
 
-// Hides reports whether the field at this path is hidden.
+// Hides reports whether the scalar at this path is hidden, in whatever kind it is. Variables stand in a list called env, as
+// containers have it, wherever that is, or in a map called env, as custom resources may have it.
 func Hides(path fieldpath.Path) bool {
-	n := len(path)
+	last := fieldName(path, 0)
 	switch {
-	case n >= 3 && isField(path[n-3], "env") && path[n-2].Key != nil && isField(path[n-1], "value"):
+	case last == lastApplied:
+		return true
+	case fieldName(path, 1) == env:
 		return true
 	default:
-		return n > 0 && isField(path[n-1], lastApplied)
+		return last == "value" && fieldName(path, 1) == "" && fieldName(path, 2) == env
 	}
 }
 
-func isField(element fieldpath.PathElement, name string) bool {
-	return element.FieldName != nil && *element.FieldName == name
+// HidesIn is Hides for an object of the kind, whose data may be secret as a whole.
+func HidesIn(kind string, path fieldpath.Path) bool {
+	if kind == "Secret" && len(path) > 1 {
+		if first := fieldName(path[:1], 0); first == "data" || first == "stringData" {
+			return true
+		}
+	}
+	return Hides(path)
+}
+
+// fieldName returns the name of the field that many steps before the end, and nothing for the item of a list.
+func fieldName(path fieldpath.Path, before int) string {
+	i := len(path) - 1 - before
+	if i < 0 || path[i].FieldName == nil {
+		return ""
+	}
+	return *path[i].FieldName
 }
 
 // Object returns a copy of the object with everything secret hidden. Nil stays nil.
@@ -40,7 +62,7 @@ func Object(object *unstructured.Unstructured) *unstructured.Unstructured {
 		return nil
 	}
 	hidden := object.DeepCopy()
-	visit(hidden, func(parent map[string]any, key string, _ []any) { parent[key] = Hidden })
+	walk(object.GetKind(), hidden.Object, nil, func(fieldpath.Path) string { return Hidden })
 	return hidden
 }
 
@@ -49,89 +71,77 @@ func Pair(before, after *unstructured.Unstructured) (*unstructured.Unstructured,
 	if before == nil || after == nil {
 		return Object(before), Object(after)
 	}
-	hiddenBefore, hiddenAfter := before.DeepCopy(), after.DeepCopy()
-	visit(hiddenBefore, func(parent map[string]any, key string, at []any) {
-		parent[key] = mark(before, after, at, Before)
-	})
-	visit(hiddenAfter, func(parent map[string]any, key string, at []any) {
-		parent[key] = mark(before, after, at, After)
-	})
-	return hiddenBefore, hiddenAfter
-}
-
-// mark returns the marker if the values at a place differ.
-func mark(before, after *unstructured.Unstructured, at []any, marker string) string {
-	if reflect.DeepEqual(follow(before.Object, at), follow(after.Object, at)) {
-		return Hidden
-	}
-	return marker
-}
-
-// item stands for the item of a list that has this name.
-type item string
-
-// follow returns what is at a place, nil if nothing is.
-func follow(content any, at []any) any {
-	for _, step := range at {
-		switch step := step.(type) {
-		case string:
-			fields, _ := content.(map[string]any)
-			content = fields[step]
-		case item:
-			items, _ := content.([]any)
-			content = nil
-			for _, candidate := range items {
-				if fields, ok := candidate.(map[string]any); ok && fields["name"] == string(step) {
-					content = fields
-				}
+	marked := func(object *unstructured.Unstructured, marker string) *unstructured.Unstructured {
+		hidden := object.DeepCopy()
+		walk(object.GetKind(), hidden.Object, nil, func(path fieldpath.Path) string {
+			if reflect.DeepEqual(follow(before.Object, path), follow(after.Object, path)) {
+				return Hidden
 			}
-		case int:
-			items, _ := content.([]any)
-			content = nil
-			if step < len(items) {
-				content = items[step]
-			}
-		}
+			return marker
+		})
+		return hidden
 	}
-	return content
+	return marked(before, Before), marked(after, After)
 }
 
-// visit calls hide for every secret field, with the map that it is in and its place.
-func visit(object *unstructured.Unstructured, hide func(parent map[string]any, key string, at []any)) {
-	if object.GetKind() == "Secret" {
-		for _, name := range []string{"data", "stringData"} {
-			data, _ := object.Object[name].(map[string]any)
-			for key := range data {
-				hide(data, key, []any{name, key})
-			}
-		}
-	}
-	walk(object.Object, nil, hide)
-}
-
-func walk(content any, at []any, hide func(map[string]any, string, []any)) {
+// walk puts something in place of every secret field.
+func walk(kind string, content any, at fieldpath.Path, instead func(fieldpath.Path) string) {
 	switch content := content.(type) {
 	case map[string]any:
 		for name, child := range content {
-			here := slices.Concat(at, []any{name})
-			if name == lastApplied {
-				hide(content, name, here)
+			path := append(at.Copy(), fieldpath.FieldNameElement(name))
+			if isScalar(child) && HidesIn(kind, path) {
+				content[name] = instead(path)
 				continue
 			}
-			walk(child, here, hide)
+			walk(kind, child, path, instead)
 		}
 	case []any:
-		isEnv := len(at) > 0 && at[len(at)-1] == "env"
 		for n, child := range content {
-			fields, isMap := child.(map[string]any)
-			here := slices.Concat(at, []any{n})
-			if name, named := fields["name"].(string); named {
-				here[len(here)-1] = item(name)
+			element := fieldpath.IndexElement(n)
+			if fields, isMap := child.(map[string]any); isMap {
+				// Items with a name may have moved.
+				if name, named := fields["name"].(string); named {
+					element = fieldpath.PathElement{Key: fieldpath.KeyByFields("name", name)}
+				}
 			}
-			if _, has := fields["value"]; isEnv && isMap && has {
-				hide(fields, "value", append(here, "value"))
+			path := append(at.Copy(), element)
+			if isScalar(child) && HidesIn(kind, path) {
+				content[n] = instead(path)
+				continue
 			}
-			walk(child, here, hide)
+			walk(kind, child, path, instead)
 		}
 	}
+}
+
+func isScalar(content any) bool {
+	switch content.(type) {
+	case map[string]any, []any, nil:
+		return false
+	default:
+		return true
+	}
+}
+
+// follow returns what is at a path, nil if nothing is.
+func follow(content any, path fieldpath.Path) any {
+	for _, element := range path {
+		switch in := content.(type) {
+		case map[string]any:
+			content = nil
+			if element.FieldName != nil {
+				content = in[*element.FieldName]
+			}
+		case []any:
+			index := partial.IndexOf(in, element)
+			if index < 0 {
+				return nil
+			}
+			content = in[index]
+		default:
+			return nil
+		}
+	}
+	return content
 }

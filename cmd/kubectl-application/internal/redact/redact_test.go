@@ -41,6 +41,10 @@ func TestObject(t *testing.T) {
 	if secret := show(t, Object(parse(t, "{kind: Secret, data: {a: secret}, stringData: {b: secret}, type: x}"))); strings.Contains(secret, "secret\n") {
 		t.Errorf("shown:\n%s", secret)
 	}
+	application := show(t, Object(parse(t, "{kind: Application, spec: {image: public, env: [{name: A, value: secret-1}], deployment: "+toJSON(t, deployment)+"}}")))
+	if strings.Contains(application, "secret-") || strings.Count(application, "'***'") != 5 {
+		t.Errorf("shown of a partial object:\n%s", application)
+	}
 	if Object(nil) != nil {
 		t.Error("nil is no object")
 	}
@@ -69,6 +73,10 @@ func TestHides(t *testing.T) {
 		{append(env, "value"), true},
 		{append(env, "name"), false},
 		{[]any{"spec", "env", fieldpath.KeyByFields("name", "A"), "value"}, true},
+		{append([]any{"spec", "deployment"}, append(env, "value")...), true},
+		{[]any{"spec", "env", 0, "value"}, true},
+		{[]any{"spec", "env", "A"}, true},
+		{[]any{"spec", "env"}, false},
 		{[]any{"metadata", "annotations", lastApplied}, true},
 		{[]any{"spec", "replicas"}, false},
 		{nil, false},
@@ -102,6 +110,15 @@ func parse(t *testing.T, text string) *unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return object
+}
+
+func toJSON(t *testing.T, text string) string {
+	t.Helper()
+	encoded, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(encoded)
 }
 
 func show(t *testing.T, object *unstructured.Unstructured) string {

@@ -1,3 +1,2 @@
-// Package spec knows from which field of an Application's spec a field of a child comes, and writes the commands that
-// change it there. It is pure.
+// Package spec writes the commands that change a field of an Application's spec. It is pure.
 package spec

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"mycompany.io/application-operator/applyconfigs/desired"
+	"mycompany.io/application-operator/applyconfigs/partial"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
 )
@@ -22,43 +25,36 @@ type Edit struct {
 	Command string
 }
 
-// Set returns the edit that gives the field a value. The error says that the field cannot have it.
-func (f Field) Set(target shell.Target, application *unstructured.Unstructured, value any) (*Edit, error) {
-	if text, _ := value.(string); f.values != nil && !slices.Contains(f.values, text) {
-		return nil, fmt.Errorf("%s cannot be %v: it is one of %s", f.Path, value, strings.Join(f.values, ", "))
+// Set returns the edit that gives a field of the spec a value. The error says that the field cannot have it.
+func Set(target shell.Target, application *unstructured.Unstructured, field desired.Source, value any) (*Edit, error) {
+	if text, _ := value.(string); len(field.Values) > 0 && !slices.Contains(field.Values, text) {
+		return nil, fmt.Errorf("%s cannot be %v: it is one of %s", field.Path, value, strings.Join(field.Values, ", "))
 	}
-	return f.edit(target, application, value)
+	if value == nil || !field.Copied || !field.Settable {
+		return nil, fmt.Errorf("%s cannot be set to the value of another field", field.Path)
+	}
+	return edit(target, application, field, func(parents []parent) (operation, int) {
+		last := parents[len(parents)-1]
+		last.fields[last.name] = value
+		return operation{Op: "add", Value: value}, len(parents)
+	})
 }
 
-// Drop returns the edit that removes the field from the spec.
-func (f Field) Drop(target shell.Target, application *unstructured.Unstructured) (*Edit, error) {
-	return f.edit(target, application, nil)
-}
-
-// edit removes the field if the value is nil.
-func (f Field) edit(target shell.Target, application *unstructured.Unstructured, value any) (*Edit, error) {
-	edited := application.DeepCopy()
-	pointer, tests, err := f.change(edited.Object, value)
-	if err != nil {
-		return nil, fmt.Errorf("%s of Application %s: %w", f.Path, application.GetName(), err)
+// Drop returns the edit that removes a field from the spec.
+func Drop(target shell.Target, application *unstructured.Unstructured, field desired.Source) (*Edit, error) {
+	if !field.Removable {
+		return nil, fmt.Errorf("%s cannot be removed", field.Path)
 	}
-	flags := []string{"--type=merge"}
-	var patch any = f.mergePatch(value)
-	if len(tests) > 0 {
-		// A merge patch replaces lists as a whole.
-		flags = []string{"--type=json"}
-		operation := map[string]any{"op": "remove", "path": pointer}
-		if value != nil {
-			operation = map[string]any{"op": "add", "path": pointer, "value": value}
+	return edit(target, application, field, func(parents []parent) (operation, int) {
+		n := len(parents)
+		delete(parents[n-1].fields, parents[n-1].name)
+		// In a partial object, an empty map would be a value of its own, and owned. What is left of it goes as well.
+		for field.Partial != "" && n > 2 && len(parents[n-1].fields) == 0 && parents[n-2].holds {
+			n--
+			delete(parents[n-1].fields, parents[n-1].name)
 		}
-		patch = slices.Concat(tests, []any{operation})
-	}
-	encoded, err := json.Marshal(patch)
-	if err != nil {
-		return nil, fmt.Errorf("%s of Application %s: %w", f.Path, application.GetName(), err)
-	}
-	command := append([]string{"patch", Reference(application.GetName())}, flags...)
-	return &Edit{Edited: edited, Command: target.Kubectl(append(command, "--patch="+string(encoded))...)}, nil
+		return operation{Op: "remove"}, n
+	})
 }
 
 // Reference names an Application for kubectl. The full name of the resource always means ours: other kinds called
@@ -67,70 +63,96 @@ func Reference(name string) string {
 	return cli.ApplicationResource.String() + "/" + name
 }
 
-func (f Field) mergePatch(value any) map[string]any {
-	patch := value
-	for _, element := range slices.Backward(f.Path) {
-		if element.FieldName != nil {
-			patch = map[string]any{*element.FieldName: patch}
-		}
-	}
-	return patch.(map[string]any)
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
 }
 
-// change changes the content in place. It returns the JSON pointer to the field, and tests for each list item on the way
-// to it.
-func (f Field) change(content map[string]any, value any) (pointer string, tests []any, err error) {
-	parent := any(content)
-	for n, element := range f.Path {
-		last := n == len(f.Path)-1
-		switch in := parent.(type) {
+// parent is a map on the way to a field.
+type parent struct {
+	fields map[string]any
+	// name is the field in it that the way leads through.
+	name string
+	// holds: the next parent on the way is that field, and not an item of it.
+	holds bool
+	// pointer is the JSON pointer to the field.
+	pointer string
+}
+
+// edit makes a change of a copy of the Application. The change gets the maps on the way to the field, and returns what it
+// did, and to the field in which of these, counted from 1.
+func edit(target shell.Target, application *unstructured.Unstructured, field desired.Source, change func([]parent) (operation, int)) (*Edit, error) {
+	failed := func(err error) error {
+		return fmt.Errorf("%s of Application %s: %w", field.Path, application.GetName(), err)
+	}
+	edited := application.DeepCopy()
+	parents, tests, err := follow(edited.Object, field.Path)
+	if err != nil {
+		return nil, failed(err)
+	}
+	done, n := change(parents)
+	done.Path = parents[n-1].pointer
+	kind, patch := "merge", any(mergePatch(parents[:n], done.Value))
+	if _, isMap := done.Value.(map[string]any); isMap || len(tests) > 0 {
+		// A merge patch replaces lists as a whole, and does not replace maps.
+		kind, patch = "json", append(tests, done)
+	}
+	encoded, err := json.Marshal(patch)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return &Edit{
+		Edited:  edited,
+		Command: target.Kubectl("patch", Reference(application.GetName()), "--type="+kind, "--patch="+string(encoded)),
+	}, nil
+}
+
+// mergePatch sets the field that the way leads to, or removes it if the value is nil.
+func mergePatch(way []parent, value any) any {
+	for _, step := range slices.Backward(way) {
+		value = map[string]any{step.name: value}
+	}
+	return value
+}
+
+// follow returns the maps on the way to a field, and a test for each list item on it: by the time of the patch another one
+// may be in its place.
+func follow(content map[string]any, path fieldpath.Path) (parents []parent, tests []operation, err error) {
+	var at any = content
+	pointer := ""
+	for n, element := range path {
+		switch in := at.(type) {
 		case map[string]any:
 			if element.FieldName == nil {
-				return "", nil, fmt.Errorf("nothing to change at %s", f.Path[:n+1])
+				return nil, nil, fmt.Errorf("nothing to change at %s", path[:n+1])
 			}
 			name := *element.FieldName
 			pointer += "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-			if last {
-				if value == nil {
-					delete(in, name)
-				} else {
-					in[name] = value
-				}
-				return pointer, tests, nil
-			}
-			parent = in[name]
+			at = in[name]
+			_, isMap := at.(map[string]any)
+			parents = append(parents, parent{fields: in, name: name, holds: isMap, pointer: pointer})
 		case []any:
-			index := indexOf(in, element)
-			if index < 0 || last {
-				return "", nil, fmt.Errorf("nothing to change at %s", f.Path[:n+1])
+			index := partial.IndexOf(in, element)
+			if index < 0 || element.Key == nil {
+				return nil, nil, fmt.Errorf("nothing to change at %s", path[:n+1])
 			}
 			pointer += "/" + strconv.Itoa(index)
+			fields, _ := in[index].(map[string]any)
 			for _, key := range *element.Key {
-				tests = append(tests, map[string]any{"op": "test", "path": pointer + "/" + key.Name, "value": key.Value.Unstructured()})
+				// Keys with a default need not be there.
+				if value, has := fields[key.Name]; has {
+					tests = append(tests, operation{Op: "test", Path: pointer + "/" + key.Name, Value: value})
+				}
 			}
-			parent = in[index]
+			at = in[index]
 		default:
-			return "", nil, fmt.Errorf("nothing to change at %s", f.Path[:n+1])
+			return nil, nil, fmt.Errorf("nothing to change at %s", path[:n+1])
 		}
 	}
-	return "", nil, fmt.Errorf("nothing to change at %s", f.Path)
-}
-
-// indexOf returns the index of the item that the element means, or -1.
-func indexOf(items []any, element fieldpath.PathElement) int {
-	if element.Key == nil {
-		return -1
+	if len(path) == 0 || path[len(path)-1].FieldName == nil {
+		return nil, nil, errors.New("it is no field")
 	}
-	return slices.IndexFunc(items, func(item any) bool {
-		fields, ok := item.(map[string]any)
-		if !ok {
-			return false
-		}
-		for _, key := range *element.Key {
-			if fields[key.Name] != key.Value.Unstructured() {
-				return false
-			}
-		}
-		return true
-	})
+	return parents, tests, nil
 }

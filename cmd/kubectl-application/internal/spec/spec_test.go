@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/yaml"
 
+	"mycompany.io/application-operator/applyconfigs/desired"
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
@@ -34,72 +34,114 @@ spec:
   replicas: 3
   port: 8080
   expose: ClusterIP
+  deployment:
+    metadata: {annotations: {example.com/a~b: x}}
+    spec:
+      strategy: {rollingUpdate: {maxSurge: 1}}
+      template:
+        spec:
+          nodeSelector: {disk: ssd, zone: a}
+          containers:
+          - {name: proxy, image: "envoy:1", ports: [{containerPort: 9, hostPort: 9}, {containerPort: 9, protocol: UDP, hostPort: 8}]}
+          - {name: app, stdin: true, env: [{name: C, value: z}]}
+  service: {spec: {sessionAffinity: ClientIP}}
 `
 
-// TestSource: whatever the operator wants of a child stands in the spec where Source says, or follows from the name and the
-// port alone.
-func TestSource(t *testing.T) {
-	object := application(t)
-	app, err := cli.AsApplication(object)
+// source returns the field of the spec that a field of a child comes from.
+func source(t *testing.T, object cli.Object, path string) desired.Source {
+	t.Helper()
+	parsed, err := ownership.ParsePath(cli.TypesOf(object), object.GroupVersionKind(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	asSpec := specIntent(t, object)
-	found := 0
-	for _, child := range children.Objects {
-		intent, err := children.Wanted(app, child)
-		if err != nil {
-			t.Fatal(err)
-		}
-		intent.Fields().Leaves().Iterate(func(path fieldpath.Path) {
-			source, exists := Source(child, path)
-			if !exists {
-				return
-			}
-			found++
-			wanted, _ := intent.Value(path)
-			stands, is := asSpec.Value(source.Path)
-			if !is || !reflect.DeepEqual(stands, wanted) {
-				t.Errorf("%s is %v, and %s is %v", path, wanted, source.Path, stands)
-			}
-		})
+	app, err := cli.AsApplication(application(t))
+	if err != nil {
+		t.Fatal(err)
 	}
-	// Image, pull policy, command, args, three of each variable, envFrom, resources, probes, replicas, expose.
-	if found < 18 {
-		t.Errorf("only %d fields have a source", found)
+	found, exists := desired.SourceOf(app, object.GroupVersionKind().Kind, parsed)
+	if !exists {
+		t.Fatalf("%s has no source", path)
 	}
+	return found
 }
 
 func TestEdits(t *testing.T) {
-	container := `.spec.template.spec.containers[name="app"]`
-	for path, want := range map[string]struct {
+	const (
+		container = `.spec.template.spec.containers[name="app"]`
+		proxy     = `.spec.template.spec.containers[name="proxy"]`
+		items     = "/spec/deployment/spec/template/spec/containers/"
+	)
+	for _, c := range []struct {
+		object     cli.Object
+		path       string
 		value      any
 		set, drop  string
-		required   bool
 		impossible bool
 	}{
-		".spec.replicas":                           {value: int64(5), set: `--type=merge --patch='{"spec":{"replicas":5}}'`, drop: `--type=merge --patch='{"spec":{"replicas":null}}'`},
-		container + ".image":                       {value: "x", set: `--type=merge --patch='{"spec":{"image":"x"}}'`, required: true},
-		container + ".args":                        {value: []any{"a"}, set: `--type=merge --patch='{"spec":{"args":["a"]}}'`, drop: `--type=merge --patch='{"spec":{"args":null}}'`},
-		container + ".resources.limits.cpu":        {value: "2", set: `--type=merge --patch='{"spec":{"resources":{"limits":{"cpu":"2"}}}}'`, drop: `--type=merge --patch='{"spec":{"resources":{"limits":{"cpu":null}}}}'`},
-		container + ".readinessProbe.httpGet.port": {value: int64(1), set: `--type=merge --patch='{"spec":{"readinessProbe":{"httpGet":{"port":1}}}}'`, required: true},
-		container + `.env[name="A"].value`: {value: "y",
+		{path: ".spec.replicas", value: int64(5), set: `--type=merge --patch='{"spec":{"replicas":5}}'`, drop: `--type=merge --patch='{"spec":{"replicas":null}}'`},
+		{path: container + ".image", value: "x", set: `--type=merge --patch='{"spec":{"image":"x"}}'`},
+		{path: container + ".args", value: []any{"a"}, set: `--type=merge --patch='{"spec":{"args":["a"]}}'`, drop: `--type=merge --patch='{"spec":{"args":null}}'`},
+		{path: container + ".resources.limits.cpu", value: "2", set: `--type=merge --patch='{"spec":{"resources":{"limits":{"cpu":"2"}}}}'`, drop: `--type=merge --patch='{"spec":{"resources":{"limits":{"cpu":null}}}}'`},
+		{path: container + ".readinessProbe.httpGet.port", value: int64(1), set: `--type=merge --patch='{"spec":{"readinessProbe":{"httpGet":{"port":1}}}}'`},
+		{
+			path: container + `.env[name="A"].value`, value: "y",
 			set:  `--type=json --patch='[{"op":"test","path":"/spec/env/0/name","value":"A"},{"op":"add","path":"/spec/env/0/value","value":"y"}]'`,
-			drop: `--type=json --patch='[{"op":"test","path":"/spec/env/0/name","value":"A"},{"op":"remove","path":"/spec/env/0/value"}]'`},
-		container + `.env[name="Z"].value`: {value: "y", impossible: true},
+			drop: `--type=json --patch='[{"op":"test","path":"/spec/env/0/name","value":"A"},{"op":"remove","path":"/spec/env/0/value"}]'`,
+		},
+		{path: container + `.env[name="Z"].value`, value: "y", impossible: true},
+		{
+			path: ".metadata.annotations.example.com/a~b", value: "y",
+			set:  `--type=merge --patch='{"spec":{"deployment":{"metadata":{"annotations":{"example.com/a~b":"y"}}}}}'`,
+			drop: `--type=merge --patch='{"spec":{"deployment":{"metadata":null}}}'`,
+		},
+		{
+			path: ".spec.strategy.rollingUpdate.maxSurge", value: int64(2),
+			set:  `--type=merge --patch='{"spec":{"deployment":{"spec":{"strategy":{"rollingUpdate":{"maxSurge":2}}}}}}'`,
+			drop: `--type=merge --patch='{"spec":{"deployment":{"spec":{"strategy":null}}}}'`,
+		},
+		{
+			path: ".spec.template.spec.nodeSelector", value: map[string]any{"disk": "hdd"},
+			set:  `--type=json --patch='[{"op":"add","path":"/spec/deployment/spec/template/spec/nodeSelector","value":{"disk":"hdd"}}]'`,
+			drop: `--type=merge --patch='{"spec":{"deployment":{"spec":{"template":{"spec":{"nodeSelector":null}}}}}}'`,
+		},
+		{
+			path: proxy + ".image", value: "envoy:2",
+			set:  `--type=json --patch='[{"op":"test","path":"` + items + `0/name","value":"proxy"},{"op":"add","path":"` + items + `0/image","value":"envoy:2"}]'`,
+			drop: `--type=json --patch='[{"op":"test","path":"` + items + `0/name","value":"proxy"},{"op":"remove","path":"` + items + `0/image"}]'`,
+		},
+		{
+			path: proxy + `.ports[containerPort=9,protocol="TCP"].hostPort`, value: int64(7),
+			set: `--type=json --patch='[{"op":"test","path":"` + items + `0/name","value":"proxy"},{"op":"test","path":"` + items + `0/ports/0/containerPort","value":9},` +
+				`{"op":"add","path":"` + items + `0/ports/0/hostPort","value":7}]'`,
+			drop: `--type=json --patch='[{"op":"test","path":"` + items + `0/name","value":"proxy"},{"op":"test","path":"` + items + `0/ports/0/containerPort","value":9},` +
+				`{"op":"remove","path":"` + items + `0/ports/0/hostPort"}]'`,
+		},
+		{
+			path: container + `.env[name="C"].value`, value: "",
+			set: `--type=json --patch='[{"op":"test","path":"` + items + `1/name","value":"app"},{"op":"test","path":"` + items + `1/env/0/name","value":"C"},` +
+				`{"op":"add","path":"` + items + `1/env/0/value","value":""}]'`,
+			drop: `--type=json --patch='[{"op":"test","path":"` + items + `1/name","value":"app"},{"op":"test","path":"` + items + `1/env/0/name","value":"C"},` +
+				`{"op":"remove","path":"` + items + `1/env/0/value"}]'`,
+		},
+		{
+			object: cli.ServiceObject, path: ".spec.sessionAffinity", value: "None",
+			set:  `--type=merge --patch='{"spec":{"service":{"spec":{"sessionAffinity":"None"}}}}'`,
+			drop: `--type=merge --patch='{"spec":{"service":null}}'`,
+		},
+		{object: cli.ServiceObject, path: ".spec.type", value: "NodePort", set: `--type=merge --patch='{"spec":{"expose":"NodePort"}}'`},
+		{object: cli.ServiceObject, path: ".spec.type", value: "ExternalName", impossible: true},
+		{object: cli.ServiceObject, path: `.spec.ports[port=8080,protocol="TCP"].name`, value: "web", impossible: true},
+		{path: ".spec.paused", value: true, set: `--type=merge --patch='{"spec":{"deployment":{"spec":{"paused":true}}}}'`},
+		{path: `.spec.template.spec.containers[name="other"].image`, value: "x", impossible: true},
 	} {
-		t.Run(path, func(t *testing.T) {
-			object := application(t)
-			parsed, err := ownership.ParsePath(cli.TypesOf(cli.DeploymentObject), cli.DeploymentObject.GroupVersionKind(), path)
-			if err != nil {
-				t.Fatal(err)
+		t.Run(c.path, func(t *testing.T) {
+			if c.object == "" {
+				c.object = cli.DeploymentObject
 			}
-			source, exists := Source(cli.DeploymentObject, parsed)
-			if !exists || source.Required != want.required {
-				t.Fatalf("source: %+v, %v", source, exists)
-			}
-			set, err := source.Set(shell.Target{}, object, want.value)
-			if want.impossible {
+			before, field := application(t), source(t, c.object, c.path)
+			const kubectl = "kubectl patch applications.application.mycompany.io/web "
+			set, err := Set(shell.Target{}, before, field, c.value)
+			if c.impossible {
 				if err == nil {
 					t.Errorf("set by %s", set.Command)
 				}
@@ -108,64 +150,48 @@ func TestEdits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			compare(t, "set", set.Command, "kubectl patch applications.application.mycompany.io/web "+want.set)
-			if value, _ := specIntent(t, set.Edited).Value(source.Path); !reflect.DeepEqual(value, want.value) {
-				t.Errorf("the edited Application has %v", value)
+			compare(t, "set", set.Command, kubectl+c.set)
+			if value := wanted(t, set.Edited, c.object, c.path); !reflect.DeepEqual(value, c.value) {
+				t.Errorf("of the edited Application, the operator wants %v", value)
 			}
-			drop, err := source.Drop(shell.Target{}, object)
-			if err != nil {
-				t.Fatal(err)
+			drop, err := Drop(shell.Target{}, before, field)
+			switch {
+			case c.drop == "":
+				if err == nil {
+					t.Errorf("removed by %s", drop.Command)
+				}
+			case err != nil:
+				t.Error(err)
+			default:
+				compare(t, "drop", drop.Command, kubectl+c.drop)
+				if value := wanted(t, drop.Edited, c.object, c.path); value != nil {
+					t.Errorf("of the edited Application, the operator still wants %v", value)
+				}
 			}
-			if !want.required {
-				compare(t, "drop", drop.Command, "kubectl patch applications.application.mycompany.io/web "+want.drop)
-			}
-			if _, is := specIntent(t, drop.Edited).Value(source.Path); is {
-				t.Error("the edited Application still has the field")
-			}
-			if diff := cmp.Diff(application(t), object); diff != "" {
+			if diff := cmp.Diff(application(t), before); diff != "" {
 				t.Errorf("the Application itself was changed:\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestNoSource(t *testing.T) {
-	for path, object := range map[string]cli.Object{
-		".metadata.labels.app": cli.DeploymentObject,
-		`.spec.template.spec.containers[name="app"].ports[containerPort=8080,protocol="TCP"].name`: cli.DeploymentObject,
-		`.spec.template.spec.containers[name="sidecar"].image`:                                     cli.DeploymentObject,
-		`.spec.template.spec.containers[name="app"]`:                                               cli.DeploymentObject,
-		".spec.paused":   cli.DeploymentObject,
-		".spec.selector": cli.ServiceObject,
-	} {
-		parsed, err := ownership.ParsePath(cli.TypesOf(object), object.GroupVersionKind(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if source, exists := Source(object, parsed); exists {
-			t.Errorf("%s comes from %s", path, source.Path)
-		}
-	}
-}
-
-func TestExposeHasThreeValues(t *testing.T) {
-	source, _ := Source(cli.ServiceObject, fieldpath.MakePathOrDie("spec", "type"))
-	if _, err := source.Set(shell.Target{}, application(t), "NodePort"); err != nil {
-		t.Error(err)
-	}
-	if edit, err := source.Set(shell.Target{}, application(t), "ExternalName"); err == nil {
-		t.Errorf("set by %s", edit.Command)
-	}
-}
-
-// specIntent reads values of an Application by paths.
-func specIntent(t *testing.T, object *unstructured.Unstructured) *ownership.Intent {
+// wanted returns what the operator wants of a field of a child.
+func wanted(t *testing.T, application *unstructured.Unstructured, object cli.Object, path string) any {
 	t.Helper()
-	intent, err := ownership.NewIntent(cli.TypesOf(cli.ApplicationObject), ownership.Applier("test"), object)
+	app, err := cli.AsApplication(application)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return intent
+	intent, err := children.Wanted(app, object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := intent.ParsePath(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, _ := intent.Value(parsed)
+	return value
 }
 
 func application(t *testing.T) *unstructured.Unstructured {

@@ -135,11 +135,11 @@ func (t *transfer) nextOfRelease(change *Change, field *FieldChange) {
 // dropCommand returns the command that makes the Application want the field no longer, but still the child, or nothing if
 // there is none.
 func (t *transfer) dropCommand(change *Change, field *FieldChange) string {
-	source, exists := spec.Source(change.Child.Object, field.Path)
-	if !exists || source.Required {
+	source, exists := change.Child.Source(field.Path)
+	if !exists || !source.Held || !source.Copied {
 		return ""
 	}
-	edit, err := source.Drop(t.target(change), t.application)
+	edit, err := spec.Drop(t.target(change), t.application, source)
 	if err != nil {
 		return ""
 	}

@@ -11,7 +11,6 @@ import (
 
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
-	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
@@ -148,7 +147,8 @@ func ownedBy(managed ownership.ManagedFields, path fieldpath.Path) string {
 // dropInstead says what to do about a field that the spec wants.
 func dropInstead(child *children.Child, managed ownership.ManagedFields, path fieldpath.Path) string {
 	advice := "name who shall have it with --to"
-	source, exists := spec.Source(child.Object, path)
+	source, exists := child.Source(path)
+	exists = exists && source.Held && source.Copied
 	var others []ownership.Manager
 	for _, entry := range managed.Owners(path) {
 		if isOther(entry.Manager) {
@@ -156,11 +156,11 @@ func dropInstead(child *children.Child, managed ownership.ManagedFields, path fi
 		}
 	}
 	switch {
-	case exists && !source.Required && len(others) > 0:
+	case exists && source.Removable && len(others) > 0:
 		return fmt.Sprintf("remove %s from the Application, and the operator lets go of it; the value stays, since %s owns it as well", source.Path, words.Managers(others))
 	case !exists:
 		return advice + "; no field of the Application's spec is about it, so the two will share it"
-	case source.Required:
+	case !source.Removable:
 		return fmt.Sprintf("%s, and the two will share it, since %s cannot be removed from the Application", advice, source.Path)
 	case path.Equals(fieldpath.MakePathOrDie("spec", "replicas")):
 		return fmt.Sprintf("remove %s from the Application, and the operator hands it over: the number stays until somebody else writes it. Or %s", source.Path, advice)

@@ -1,10 +1,13 @@
 package transfer
 
 import (
+	"fmt"
+
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
-	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
 // Take plans how all other managers lose their claims on fields that the operator wants. Then the operator's next apply
@@ -37,7 +40,15 @@ func Take(child *children.Child, fields []string) (*Change, error) {
 
 // wantFirst says how the operator comes to want a field.
 func wantFirst(child *children.Child, path fieldpath.Path) string {
-	source, exists := spec.Source(child.Object, path)
+	if plan, err := child.Plan(); err == nil {
+		for _, field := range ownership.GroupByField(plan.Conflicts) {
+			if against := field.Conflicts[0].Against; field.Field == path.String() && against != "" {
+				return fmt.Sprintf("it belongs to %s, and excludes what the Application wants of %s. Let its owner remove it, or remove it yourself: \"kubectl application conflicts %s\" prints how",
+					words.Owners(field), against, child.App.Name)
+			}
+		}
+	}
+	source, exists := child.Source(path)
 	if !exists {
 		return "no field of the Application's spec is about it, and it stays with those who own it"
 	}

@@ -176,6 +176,50 @@ func TestTake(t *testing.T) {
 	})
 }
 
+// TestPartial: fields of spec.deployment are taken and released like all others.
+func TestPartial(t *testing.T) {
+	const (
+		with    = "{image: ours, deployment: {spec: {template: {spec: {containers: [{name: proxy, image: ours, args: [ours]}]}}}}}"
+		without = "{image: ours, deployment: {spec: {template: {spec: {containers: [{name: proxy, image: ours}]}}}}}"
+		proxy   = `.spec.template.spec.containers[name="proxy"]`
+	)
+	w := newWorld(t)
+	w.reconcile(with)
+	w.force("injector", "spec: {template: {spec: {containers: [{name: proxy, image: theirs}]}}}")
+	w.do(Take(w.child(with), []string{proxy + ".image"}))
+	is(t, "conflicts", fmt.Sprint(w.reconcile(with)), "[]")
+	is(t, "taken", w.state(proxy+".image"), `ours: "application-operator" (Apply)`)
+
+	if _, err := Release(w.child(with), []string{proxy + ".args"}, nil); err == nil || !strings.Contains(err.Error(), "and then remove .spec.deployment"+proxy+".args from the Application") {
+		t.Errorf("released to nobody: %v", err)
+	}
+	w.do(Release(w.child(with), []string{proxy + ".args"}, &Recipient{Name: "injector"}))
+	is(t, "shared", w.state(proxy+".args"), `[ours]: "application-operator" (Apply) and "injector" (Apply)`)
+	is(t, "conflicts", fmt.Sprint(w.reconcile(without)), "[]")
+	is(t, "released", w.state(proxy+".args"), `[ours]: "injector" (Apply)`)
+
+	_, err := Take(w.child(with), []string{proxy + ".stdin"})
+	if err == nil || !strings.Contains(err.Error(), "set .spec.deployment"+proxy+".stdin of the Application first") {
+		t.Errorf("took what is not wanted: %v", err)
+	}
+}
+
+// TestTakeOfWhatExcludes: the operator wants no value there, but the field has to go for another one.
+func TestTakeOfWhatExcludes(t *testing.T) {
+	w := newWorld(t).update("kubectl-edit", func(d map[string]any) {
+		pod := d["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)
+		variable := pod["containers"].([]any)[0].(map[string]any)["env"].([]any)[0].(map[string]any)
+		delete(variable, "value")
+		variable["valueFrom"] = map[string]any{"configMapKeyRef": map[string]any{"name": "c", "key": "k"}}
+	})
+	_, err := Take(w.child(ourSpec), []string{app + `.env[name="A"].valueFrom.configMapKeyRef`})
+	want := `it belongs to "kubectl-edit" (Update), and excludes what the Application wants of ` + variable + `. ` +
+		`Let its owner remove it, or remove it yourself: "kubectl application conflicts web" prints how`
+	if err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
 func TestRelease(t *testing.T) {
 	helm := &Recipient{Name: "helm"}
 	t.Run("what the spec wants is shared, and left when it goes", func(t *testing.T) {
@@ -245,7 +289,8 @@ func TestRefusals(t *testing.T) {
 		"an item":                  {plan: take(app), want: app + ` is no single field: name one of ` + app + `.args, ` + variable + `, ` + image},
 		"a key":                    {plan: take(app + ".name"), want: `is the key of a list item`},
 		"an unwanted one":          {plan: take(app + ".imagePullPolicy"), want: "the Application wants nothing at " + app + ".imagePullPolicy of deployment/web, so the operator would not own it: set .spec.imagePullPolicy of the Application first"},
-		"one that is never wanted": {plan: take(".spec.paused"), want: "no field of the Application's spec is about it, and it stays with those who own it"},
+		"one of no short field":    {plan: take(".spec.paused"), want: "set .spec.deployment.spec.paused of the Application first"},
+		"one that is never wanted": {plan: take(".metadata.finalizers"), want: "no field of the Application's spec is about it, and it stays with those who own it"},
 		"no child":                 {change: func(c *children.Child) { c.Live = nil }, plan: take(replicas), want: "there is no deployment/web yet"},
 		"no wish":                  {change: func(c *children.Child) { c.Intent = nil }, plan: take(replicas), want: "the Application wants no Deployment"},
 		"a stranger":               {change: func(c *children.Child) { c.Live.SetOwnerReferences(nil) }, plan: take(replicas), want: "deployment/web does not belong to this Application"},

@@ -1,0 +1,103 @@
+package conflicts
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"mycompany.io/application-operator/applyconfigs/partial"
+)
+
+// write returns how anybody may write what is wanted, which ends the conflict without anyone giving up a claim.
+func (c *contest) write() (*Resolution, error) {
+	resolution := &Resolution{
+		Outcome:     GetWanted,
+		Description: "Write the wanted value to the " + string(c.child.Object) + ": the writer and the operator both own the field then",
+		holdsValue:  true,
+	}
+	container := fieldpath.MakePathOrDie("spec", "template", "spec", "containers", fieldpath.KeyByFields("name", "app"))
+	switch {
+	case c.path.Equals(fieldpath.MakePathOrDie("spec", "replicas")):
+		resolution.Commands = []string{c.target.Kubectl("scale", c.child.Reference(), fmt.Sprintf("--replicas=%v", c.wanted))}
+		return resolution, nil
+	case c.path.Equals(append(container.Copy(), fieldpath.FieldNameElement("image"))):
+		resolution.Commands = []string{c.target.Kubectl("set", "image", c.child.Reference(), fmt.Sprintf("app=%v", c.wanted))}
+		return resolution, nil
+	}
+	content := c.child.Intent.Excerpt(fieldpath.NewSet(c.path)).Object
+	if c.against != nil {
+		resolution.Description = fmt.Sprintf("Remove it from the %s, in favour of what is wanted of %s", c.child.Object, c.against)
+		content = c.replacement()
+	}
+	patch, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("building the patch: %w", err)
+	}
+	resolution.Commands = []string{c.target.Kubectl("patch", c.child.Reference(), "--patch="+string(patch))}
+	return resolution, nil
+}
+
+// replacement returns the strategic merge patch that writes what is wanted and removes what excludes it.
+func (c *contest) replacement() map[string]any {
+	wanted := fieldpath.NewSet()
+	c.child.Intent.Fields().Iterate(func(path fieldpath.Path) {
+		if isWithin(path, c.against) {
+			wanted.Insert(path.Copy())
+		}
+	})
+	content := c.child.Intent.Excerpt(wanted).Object
+	exclude(content, c.excluding())
+	return content
+}
+
+// excluding returns what has to go for the contested field to go: with the last field of a probe's handler, the handler.
+func (c *contest) excluding() fieldpath.Path {
+	common := 0
+	for common < len(c.path) && common < len(c.against) && c.path[common].Equals(c.against[common]) {
+		common++
+	}
+	switch common {
+	case 0:
+		return c.path // in another part of the object
+	case len(c.against):
+		return c.against
+	default:
+		return c.path[:common+1]
+	}
+}
+
+// exclude makes a strategic merge patch remove a field, with the list item that it is in if the patch is not about that.
+func exclude(content map[string]any, path fieldpath.Path) {
+	for n := 0; n < len(path)-1 && path[n].FieldName != nil; n++ {
+		name := *path[n].FieldName
+		if path[n+1].Key == nil {
+			next, isMap := content[name].(map[string]any)
+			if !isMap {
+				next = map[string]any{}
+				content[name] = next
+			}
+			content = next
+			continue
+		}
+		items, _ := content[name].([]any)
+		if index := partial.IndexOf(items, path[n+1]); index >= 0 && n+2 < len(path) {
+			content, _ = items[index].(map[string]any)
+			n++
+			continue
+		}
+		item := map[string]any{"$patch": "delete"}
+		for _, key := range *path[n+1].Key {
+			item[key.Name] = key.Value.Unstructured()
+		}
+		content[name] = append(items, item)
+		return
+	}
+	if last := path[len(path)-1]; last.FieldName != nil {
+		content[*last.FieldName] = nil
+	}
+}
+
+func isWithin(path, parent fieldpath.Path) bool {
+	return len(path) >= len(parent) && path[:len(parent)].Equals(parent)
+}
