@@ -14,7 +14,10 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/applyconfigurations"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -286,23 +289,28 @@ func entries(object client.Object) ownership.ManagedFields {
 	return managed
 }
 
-// pathOf reads one of the paths that quarrels are about.
+// pathOf reads the path of a field of a Deployment.
 func pathOf(field string) fieldpath.Path {
-	container := []any{"spec", "template", "spec", "containers", fieldpath.KeyByFields("name", "app")}
-	switch field {
-	case imageField:
-		return fieldpath.MakePathOrDie(append(container, "image")...)
-	case modeField:
-		return fieldpath.MakePathOrDie(append(container, "env", fieldpath.KeyByFields("name", "MODE"), "value")...)
-	default:
-		return fieldpath.MakePathOrDie("spec", "replicas")
-	}
+	GinkgoHelper()
+	return pathIn(&appsv1.Deployment{}, field)
 }
 
-func ownersOf(deployment *appsv1.Deployment, field string) []string {
+func pathIn(object client.Object, field string) fieldpath.Path {
+	GinkgoHelper()
+	gvk, err := apiutil.GVKForObject(object, scheme.Scheme)
+	Expect(err).NotTo(HaveOccurred())
+	path, err := ownership.ParsePath(types, gvk, field)
+	Expect(err).NotTo(HaveOccurred())
+	return path
+}
+
+var types = applyconfigurations.NewTypeConverter(scheme.Scheme)
+
+// ownersOf names the owners of a field of a child.
+func ownersOf(child client.Object, field string) []string {
 	GinkgoHelper()
 	var owners []string
-	for _, entry := range entries(deployment).Owners(pathOf(field)) {
+	for _, entry := range entries(child).Owners(pathIn(child, field)) {
 		owners = append(owners, strings.TrimSpace(fmt.Sprintf("%s %s %s", entry.Name, entry.Operation, entry.Subresource)))
 	}
 	return owners

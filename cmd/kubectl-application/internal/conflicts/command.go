@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/partial"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/cli"
 )
@@ -135,6 +136,10 @@ func (o *options) ofApplication(ctx context.Context, c *cli.Client, application 
 	there := *c
 	there.Namespace = app.Namespace
 	all, err := children.Read(ctx, &there, app, application)
+	if errors.As(err, new(*partial.InvalidError)) {
+		fmt.Fprintf(o.factory.ErrOut, "Warning: in namespace %s, %v\n", app.Namespace, err)
+		all, err = nil, nil // and so nothing is contested; others shall be told of all the same
+	}
 	if err != nil {
 		return nil, err
 	}
