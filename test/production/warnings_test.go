@@ -66,6 +66,34 @@ var _ = Describe("The webhook", func() {
 		Expect(kubectlApply("{image: registry.example/web:4, replicas: 6, port: 80, expose: ClusterIP}")).To(Equal("application.application.mycompany.io/web configured\n"))
 	})
 
+	It("names fields of spec.deployment by where they are there, and what no Deployment has", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		certificates := newCertificates()
+		address := freeAddress()
+		start(ctx, "partial", "--watch-namespaces="+namespace, "--webhook-bind-address="+address, "--webhook-cert-dir="+certificates.folder)
+		kubectlApply := func(image, pod string, more ...string) string {
+			spec := "{image: registry.example/web:1, conflictPolicy: Yield, deployment: {spec: {template: {spec: {" + pod + ": [{name: proxy, image: " + image + "}]}}}}}"
+			return kubectl(ctx, append([]string{"apply", "--namespace", namespace, "-f", application(spec)}, more...)...)
+		}
+		kubectlApply("registry.example/proxy:1", "containers")
+		Eventually(synced(namespace, "web")).WithContext(ctx).Should(Equal("Synced"))
+		registerWebhook(ctx, namespace, address, certificates.authority())
+
+		By("having another image set by kubectl")
+		kubectl(ctx, "set", "image", "deployment/web", "proxy=registry.example/proxy:theirs", "--namespace", namespace)
+		Eventually(synced(namespace, "web")).WithContext(ctx).Should(Equal("FieldsYielded"))
+		const field = `.spec.template.spec.containers[name="proxy"].image`
+		Eventually(func() string { return kubectlApply("registry.example/proxy:2", "containers", "--dry-run=server") }).Should(Equal(
+			"Warning: spec.deployment" + field + " will not take effect: " + field + " of Deployment web is owned by kubectl-set\n" +
+				"application.application.mycompany.io/web configured (server dry run)\n"))
+
+		By("misspelling a field")
+		Expect(kubectlApply("registry.example/proxy:2", "contianers")).To(And(
+			HavePrefix("Warning: The spec is invalid, and nothing of it is applied: spec.deployment.spec.template.spec.contianers: "),
+			ContainSubstring("containers"),
+			HaveSuffix("\napplication.application.mycompany.io/web configured\n")))
+	})
+
 	It("asks the API server nothing", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		certificates := newCertificates()
