@@ -24,8 +24,8 @@ const (
 
 // A dispute is about one field of spec.deployment or spec.service.
 type dispute struct {
-	// begin writes another value.
-	object, manager, patch string
+	// manager applies config, by force.
+	object, manager, config string
 	// field and source are where the field is in the child and in the Application.
 	field, source string
 	wanted, live  any
@@ -33,24 +33,24 @@ type dispute struct {
 
 var (
 	ofSidecar = dispute{
-		"deployment", "injector", `{spec: {template: {spec: {containers: [{name: proxy, image: "registry.example/proxy:theirs"}]}}}}`,
+		"deployment", "injector", `metadata: {name: web}, spec: {template: {spec: {containers: [{name: proxy, image: "registry.example/proxy:theirs"}]}}}`,
 		proxyImage, ".spec.deployment" + proxyImage, "registry.example/proxy:ours", "registry.example/proxy:theirs",
 	}
 	ofMainContainer = dispute{
-		"deployment", "injector", `{spec: {template: {spec: {containers: [{name: app, resources: {limits: {cpu: "2"}}}]}}}}`,
+		"deployment", "injector", `metadata: {name: web}, spec: {template: {spec: {containers: [{name: app, resources: {limits: {cpu: "2"}}}]}}}`,
 		`.spec.template.spec.containers[name="app"].resources.limits.cpu`, `.spec.deployment.spec.template.spec.containers[name="app"].resources.limits.cpu`, "1", "2",
 	}
 	ofPort = dispute{
-		"deployment", "injector", `{spec: {template: {spec: {containers: [{name: proxy, ports: [{containerPort: 9000, protocol: TCP, name: theirs}]}]}}}}`,
+		"deployment", "injector", `metadata: {name: web}, spec: {template: {spec: {containers: [{name: proxy, ports: [{containerPort: 9000, protocol: TCP, name: theirs}]}]}}}`,
 		`.spec.template.spec.containers[name="proxy"].ports[containerPort=9000,protocol="TCP"].name`,
 		`.spec.deployment.spec.template.spec.containers[name="proxy"].ports[containerPort=9000,protocol="TCP"].name`, "ours", "theirs",
 	}
 	ofAnnotation = dispute{
-		"deployment", "injector", `{metadata: {annotations: {example.com/note: theirs}}}`,
+		"deployment", "injector", `metadata: {name: web, annotations: {example.com/note: theirs}}`,
 		".metadata.annotations.example.com/note", ".spec.deployment.metadata.annotations.example.com/note", "ours", "theirs",
 	}
 	ofService = dispute{
-		"service", "injector", `{spec: {sessionAffinity: None}}`,
+		"service", "injector", `metadata: {name: web}, spec: {sessionAffinity: None}`,
 		".spec.sessionAffinity", ".spec.service.spec.sessionAffinity", "ClientIP", "None",
 	}
 )
@@ -59,18 +59,12 @@ func (d dispute) begun(ctx context.Context, spec string) {
 	GinkgoHelper()
 	given(ctx, spec)
 	manifest := map[string]string{"deployment": "apiVersion: apps/v1, kind: Deployment", "service": "apiVersion: v1, kind: Service"}[d.object]
-	patch := strings.TrimPrefix(d.patch, "{")
-	if strings.HasPrefix(patch, "metadata: {") {
-		patch = "metadata: {name: web, " + strings.TrimPrefix(patch, "metadata: {")
-	} else {
-		patch = "metadata: {name: web}, " + patch
-	}
-	Expect(env.ApplyYAML(ctx, d.manager, namespace, "{"+manifest+", "+patch, client.ForceOwnership)).To(Succeed())
+	Expect(env.ApplyYAML(ctx, d.manager, namespace, "{"+manifest+", "+d.config+"}", client.ForceOwnership)).To(Succeed())
 	contested(ctx)
 }
 
-// state is what the plugin knows of a field.
-func stateOf(ctx context.Context, object, field string) []string {
+// ownersIn names the owners of a field of the Deployment or the Service.
+func ownersIn(ctx context.Context, object, field string) []string {
 	GinkgoHelper()
 	if object == "service" {
 		return ownersOf(theService(ctx), field)
@@ -103,7 +97,7 @@ var _ = Describe("A field of spec.deployment or spec.service", func() {
 			"Take the field":                          {"application-operator Apply"},
 			"Write the wanted value":                  {"application-operator Apply", "kubectl-patch Update"},
 		}[way]
-		Expect(stateOf(ctx, d.object, d.field)).To(ConsistOf(owners))
+		Expect(ownersIn(ctx, d.object, d.field)).To(ConsistOf(owners))
 	},
 		Entry("a sidecar's image, wanted as it is", ofSidecar, "Let the Application want the live value", "KeepLive"),
 		Entry("a sidecar's image, left to its owner", ofSidecar, "Let the Application want nothing there", "KeepLive"),

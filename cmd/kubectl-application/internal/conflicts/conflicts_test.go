@@ -100,7 +100,9 @@ var scenarios = map[string]scenario{
 		})
 	}},
 	"service-port": {object: cli.ServiceObject, spec: ourSpec, others: func(t *testing.T, s *fieldserver.Server) {
-		updated(t, s, "kubectl-edit", func(d map[string]any) { d["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)["port"] = int64(9090) })
+		updated(t, s, "kubectl-edit", func(d map[string]any) {
+			d["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)["port"] = int64(9090)
+		})
 	}},
 	"wiped": {spec: ourSpec, others: func(t *testing.T, s *fieldserver.Server) {
 		updated(t, s, "kubectl-set", func(d map[string]any) { container(d)["image"] = "nginx:1.30" })

@@ -94,10 +94,10 @@ func edit(target shell.Target, application *unstructured.Unstructured, field des
 	}
 	done, n := change(parents)
 	done.Path = parents[n-1].pointer
-	kind, patch := "merge", any(mergePatch(parents[:n], done.Value))
+	kind, patch := "merge", mergePatch(parents[:n], done.Value)
 	if _, isMap := done.Value.(map[string]any); isMap || len(tests) > 0 {
 		// A merge patch replaces lists as a whole, and does not replace maps.
-		kind, patch = "json", append(tests, done)
+		kind, patch = "json", slices.Concat(tests, []operation{done})
 	}
 	encoded, err := json.Marshal(patch)
 	if err != nil {
