@@ -104,14 +104,11 @@ var _ = Describe("A field of spec.deployment or spec.service", func() {
 		Entry("a sidecar's image, taken", ofSidecar, "Take the field", "GetWanted"),
 		Entry("a sidecar's image, written back", ofSidecar, "Write the wanted value", "GetWanted"),
 		Entry("a field of the main container, wanted as it is", ofMainContainer, "Let the Application want the live value", "KeepLive"),
-		Entry("a field of the main container, left to its owner", ofMainContainer, "Let the Application want nothing there", "KeepLive"),
 		Entry("a port without its protocol, wanted as it is", ofPort, "Let the Application want the live value", "KeepLive"),
 		Entry("a port without its protocol, left to its owner", ofPort, "Let the Application want nothing there", "KeepLive"),
-		Entry("an annotation, wanted as it is", ofAnnotation, "Let the Application want the live value", "KeepLive"),
 		Entry("an annotation, left to its owner", ofAnnotation, "Let the Application want nothing there", "KeepLive"),
 		Entry("a Service's field, wanted as it is", ofService, "Let the Application want the live value", "KeepLive"),
 		Entry("a Service's field, left to its owner", ofService, "Let the Application want nothing there", "KeepLive"),
-		Entry("a Service's field, taken", ofService, "Take the field", "GetWanted"),
 	)
 
 	DescribeTable("gives way once what excludes it goes, as printed:", func(ctx SpecContext, way, strategy string) {
