@@ -242,9 +242,11 @@ func judgeOthers(before, after ownership, is fields) *failure {
 	return nil
 }
 
-// isOrphaning reports whether a child was let go.
+// isOrphaning reports whether a child was let go. If the garbage collector, or a person, took the owner reference before,
+// the operator still has its claims to give up when the Application goes.
 func (r *run) isOrphaning(before, after *unstructured.Unstructured) bool {
-	return metav1.GetControllerOf(before) != nil && metav1.GetControllerOf(after) == nil
+	going := func(app *unstructured.Unstructured) bool { return app.GetDeletionTimestamp() != nil }
+	return metav1.GetControllerOf(after) == nil && (metav1.GetControllerOf(before) != nil || r.anyApp(going))
 }
 
 // judgeOrphaning: a child that is let go keeps every value, and its other managers what they own.
