@@ -163,9 +163,12 @@ func keepTransition(condition *metav1.Condition, app *v1alpha1.Application, cont
 func statusConflicts(status *v1alpha1.ApplicationStatus) int {
 	count := 0
 	for i := range status.Conflicts {
-		if status.Conflicts[i].Kind == v1alpha1.Kind {
+		if ofStatus(status.Conflicts[i]) {
 			count++
 		}
 	}
 	return count
 }
+
+// ofStatus reports whether a contested field is one of the status itself.
+func ofStatus(c v1alpha1.FieldConflict) bool { return c.Kind == v1alpha1.Kind }

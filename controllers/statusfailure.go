@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 )
@@ -25,6 +26,8 @@ func (r *Reconciler) reportFailure(ctx context.Context, app *v1alpha1.Applicatio
 		stalled: true,
 	}
 	status := app.Status.DeepCopy()
+	// What is contested of the children nobody knows anew. Of the status itself it is worked out at each apply.
+	status.Conflicts = slices.DeleteFunc(status.Conflicts, ofStatus)
 	conditions := conditionSet{generation: app.Generation, now: r.Clock.Now(), previous: status.Conditions}
 	conditions.set(v1alpha1.ConditionReady, sync)
 	conditions.set(v1alpha1.ConditionSynced, sync)
