@@ -118,15 +118,15 @@ func (c *checker) key(path fieldpath.Path, item any, t *smdschema.List) (fieldpa
 	var keys value.FieldList
 	for _, name := range t.Keys {
 		key := fields[name]
-		field, _ := element.Map.FindField(name)
-		if key == nil && field.Default != nil && field.Default != "" && field.Default != 0 && field.Default != 0.0 {
-			key = field.Default
+		if usual := keyDefault(element, name); usual != nil && isEmpty(key) {
+			key = usual
 		}
 		switch key.(type) {
 		case nil:
 			c.report(path, "%s is missing, by which this list tells its entries apart", name)
 			return fieldpath.PathElement{}, false
 		case map[string]any, []any:
+			field, _ := element.Map.FindField(name)
 			c.value(child(path, fieldpath.FieldNameElement(name)), key, field.Type)
 			return fieldpath.PathElement{}, false
 		}

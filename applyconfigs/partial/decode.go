@@ -9,9 +9,13 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// decode returns the object as the API server would store it, but for what it defaults: it goes through the kind's Go
+// decode returns the content as the API server would store it, but for what it defaults: it goes through the kind's Go
 // type. It reports what the Go type cannot hold, which the schema does not know: a number that is too great.
-func decode(kind Kind, root string, raw []byte) (any, error) {
+func decode(kind Kind, root string, content any) (any, error) {
+	raw, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the partial %s: %w", kind.Kind, err)
+	}
 	object := kind.New()
 	if err := json.Unmarshal(raw, object); err != nil {
 		mismatch := &json.UnmarshalTypeError{}

@@ -28,7 +28,17 @@ func TestMergeOver(t *testing.T) {
 			"a list without keys", "{spec: {template: {spec: {tolerations: [{key: a}]}}}}",
 			"{spec: {template: {spec: {tolerations: [{key: b}]}}}}", "{spec: {template: {spec: {tolerations: [{key: b}]}}}}",
 		},
-		{"empty values", "{spec: {replicas: 1}}", "{metadata: {annotations: {}}, spec: {strategy: {}}}", "{metadata: {annotations: {}}, spec: {replicas: 1, strategy: {}}}"},
+		{
+			"empty values that are told from none", "{spec: {replicas: 1}}",
+			"{metadata: {annotations: {a: ''}}, spec: {revisionHistoryLimit: 0, template: {spec: {terminationGracePeriodSeconds: 0, enableServiceLinks: false, securityContext: {}, volumes: [{name: a, emptyDir: {medium: ''}}, {name: b, hostPath: {path: ''}}]}}}}",
+			"{metadata: {annotations: {a: ''}}, spec: {replicas: 1, revisionHistoryLimit: 0, template: {spec: {terminationGracePeriodSeconds: 0, enableServiceLinks: false, securityContext: {}, volumes: [{name: a, emptyDir: {}}, {name: b, hostPath: {}}]}}}}",
+		},
+		{
+			"empty values that are not", "{spec: {replicas: 1}}",
+			"{metadata: {annotations: {}}, spec: {strategy: {type: ''}, paused: false, minReadySeconds: 0, template: {spec: {dnsPolicy: '', nodeSelector: {}, tolerations: [], containers: [{name: a, image: a, imagePullPolicy: '', args: [], resources: {}, livenessProbe: {periodSeconds: 0, exec: {command: [a]}}, ports: [{containerPort: 80, protocol: '', hostPort: 0}]}]}}}}",
+			"{spec: {replicas: 1, template: {spec: {containers: [{name: a, image: a, livenessProbe: {exec: {command: [a]}}, ports: [{containerPort: 80}]}]}}}}",
+		},
+		{"the empty key of an entry", "{}", "{spec: {template: {spec: {imagePullSecrets: [{name: ''}]}}}}", "{spec: {template: {spec: {imagePullSecrets: [{name: ''}]}}}}"},
 		{"nulls", "{metadata: {labels: {a: b}}, spec: {replicas: 1}}", "{metadata: {labels: null}, spec: {replicas: null, paused: true, template: {spec: null}}}", "{metadata: {labels: {a: b}}, spec: {replicas: 1, paused: true}}"},
 		{
 			"what is atomic, as the API server stores it", "{}",

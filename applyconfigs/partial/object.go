@@ -3,6 +3,7 @@ package partial
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,7 +27,7 @@ type Kind struct {
 // Object is a partial object. It is immutable and safe for concurrent use.
 type Object struct {
 	config *typed.TypedValue
-	fields *fieldpath.Set
+	stated *fieldpath.Set
 }
 
 // Parse reads a partial object from JSON. The root names it in messages, for instance spec.deployment. The result is nil
@@ -53,27 +54,59 @@ func Parse(types managedfields.TypeConverter, kind Kind, root string, raw []byte
 	if !ok || len(fields) == 0 {
 		return nil, nil
 	}
-	stored, err := decode(kind, root, raw)
+	normal, err := normalize(empty, kind, root, fields)
 	if err != nil {
 		return nil, err
 	}
-	if content = (normalizer{schema: empty.Schema()}).value(fields, stored, empty.TypeRef()); content == nil {
+	stated, _ := without(fields, isNothing).(map[string]any)
+	if len(stated) == 0 {
 		return nil, nil
 	}
-
-	config, err := typed.AsTyped(value.NewValueInterface(content), empty.Schema(), empty.TypeRef())
+	config, normalFields, err := typedObject(empty, root, normal)
 	if err != nil {
-		return nil, invalid(Problem{Path: root, Message: err.Error()})
+		return nil, err
 	}
-	set, err := config.ToFieldSet()
+	_, statedFields, err := typedObject(empty, root, stated)
 	if err != nil {
-		return nil, invalid(Problem{Path: root, Message: err.Error()})
+		return nil, err
 	}
-	return &Object{config: config, fields: set}, nil
+	return &Object{config: config, stated: statedFields.Union(normalFields)}, nil
 }
 
-// Fields returns all fields that the object holds, identity included. It must not be changed.
-func (o *Object) Fields() *fieldpath.Set { return o.fields }
+// normalize returns the content in normal form.
+func normalize(empty *typed.TypedValue, kind Kind, root string, content any) (any, error) {
+	for {
+		stored, err := decode(kind, root, content)
+		if err != nil {
+			return nil, err
+		}
+		bare, err := decode(kind, root, without(content, isEmpty))
+		if err != nil {
+			return nil, err
+		}
+		normal := normalizer{schema: empty.Schema()}.value(content, stored, bare, empty.TypeRef())
+		if reflect.DeepEqual(normal, content) {
+			return normal, nil
+		}
+		content = normal // an object that has become empty may be as good as nothing, too
+	}
+}
+
+func typedObject(empty *typed.TypedValue, root string, content any) (*typed.TypedValue, *fieldpath.Set, error) {
+	object, err := typed.AsTyped(value.NewValueInterface(content), empty.Schema(), empty.TypeRef())
+	if err != nil {
+		return nil, nil, invalid(Problem{Path: root, Message: err.Error()})
+	}
+	fields, err := object.ToFieldSet()
+	if err != nil {
+		return nil, nil, invalid(Problem{Path: root, Message: err.Error()})
+	}
+	return object, fields, nil
+}
+
+// Fields returns all fields that the object was written with, identity included, but for nulls. Of empty values it has also
+// those that are as good as nothing. It must not be changed.
+func (o *Object) Fields() *fieldpath.Set { return o.stated }
 
 // MergeOver returns the apply configuration base with the object merged over it. Base is of the object's kind, typed or
 // *unstructured.Unstructured, and is not changed. What both set is the object's in the result: see Overlap.
@@ -102,7 +135,7 @@ func (o *Object) Overlap(base any) (*fieldpath.Set, error) {
 		return nil, fmt.Errorf("fields of the apply configuration: %w", err)
 	}
 	both := fieldpath.NewSet()
-	fields.Leaves().Intersection(o.fields).Iterate(func(path fieldpath.Path) {
+	fields.Leaves().Intersection(o.stated).Iterate(func(path fieldpath.Path) {
 		if !ownership.IsKey(path) {
 			both.Insert(path.Copy())
 		}
