@@ -42,7 +42,8 @@ func randomPartialDeployment(random *rand.Rand) (*v1alpha1.Application, string) 
 		"lifecycle: {preStop: "+p.pick("{sleep: {seconds: 5}}", "{exec: {command: [sleep, '5']}}")+"}",
 		"livenessProbe: {"+p.pick("httpGet: {port: 80}", "tcpSocket: {port: web}", "grpc: {port: 9000}", "exec: {command: ['true']}")+", initialDelaySeconds: 0}",
 		p.list("volumeMounts", mounts),
-		"terminationMessagePolicy: FallbackToLogsOnError", "workingDir: ''", "stdin: false", "imagePullPolicy: Always",
+		"terminationMessagePolicy: FallbackToLogsOnError", "workingDir: ''", "stdin: false", "imagePullPolicy: "+p.pick("Always", "''"),
+		"readinessProbe: {httpGet: {port: 80, path: '', scheme: ''}, periodSeconds: 0, timeoutSeconds: 0}",
 	)
 	if main != "" {
 		main = "{name: app, " + main + "}"
@@ -57,9 +58,9 @@ func randomPartialDeployment(random *rand.Rand) (*v1alpha1.Application, string) 
 		"affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: host, labelSelector: {matchExpressions: [{key: app, operator: Exists, values: []}]}}}]}}",
 		"securityContext: "+p.pick("{}", "{fsGroup: 1000, supplementalGroups: [1], sysctls: []}", "{runAsNonRoot: true}"),
 		"dnsConfig: {nameservers: [192.0.2.1], options: [{name: ndots, value: '2'}, {name: edns0, value: null}]}",
-		"hostAliases: [{ip: 192.0.2.1, hostnames: [a, b]}]", "terminationGracePeriodSeconds: "+p.pick("0", "30", "60"),
+		"hostAliases: [{ip: 192.0.2.1, hostnames: [a, b]}]", "terminationGracePeriodSeconds: "+p.pick("6", "30", "60"),
 		"serviceAccountName: web", "automountServiceAccountToken: false", "enableServiceLinks: "+p.pick("true", "false"),
-		"hostNetwork: false", "shareProcessNamespace: true", "schedulerName: default-scheduler",
+		"hostNetwork: false", "shareProcessNamespace: true", "schedulerName: default-scheduler", "dnsPolicy: ''", "restartPolicy: ''",
 	)
 	if volumes != "" {
 		pod = strings.TrimPrefix(pod+", volumes: ["+volumes+"]", ", ")
@@ -82,9 +83,9 @@ func randomPartialService(random *rand.Rand) (*v1alpha1.Application, string) {
 	app := application(v1alpha1.ApplicationSpec{Image: "web:1", Port: new(int32(8080))})
 	app.Spec.Expose = v1alpha1.ExposeType(p.pick("ClusterIP", "NodePort", "LoadBalancer"))
 	ports := p.some("{name: metrics, port: 9090}", "{name: dns, port: 53, protocol: UDP}", "{name: dns-tcp, port: 53, targetPort: dns}",
-		"{name: udp, port: 8080, protocol: UDP}", "{port: 8080, appProtocol: http}")
-	spec := p.some("sessionAffinity: "+p.pick("None", "ClientIP"), "publishNotReadyAddresses: "+p.pick("true", "false"),
-		"internalTrafficPolicy: "+p.pick("Local", "Cluster"), "externalIPs: "+p.pick("[]", "[192.0.2.1]"))
+		"{name: udp, port: 8080, protocol: UDP}", "{port: 8080, appProtocol: http}", "{name: zero, port: 9091, targetPort: 0, nodePort: 0}")
+	spec := p.some("sessionAffinity: "+p.pick("None", "ClientIP", "''"), "publishNotReadyAddresses: "+p.pick("true", "false"),
+		"clusterIP: ''", "clusterIPs: []", "ipFamilies: []", "internalTrafficPolicy: "+p.pick("Local", "Cluster"), "externalIPs: "+p.pick("[]", "[192.0.2.1]"))
 	if app.Spec.Expose != v1alpha1.ExposeClusterIP {
 		spec = p.join(spec, p.some("externalTrafficPolicy: "+p.pick("Local", "Cluster")))
 	}
