@@ -4,20 +4,25 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 func TestFence(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	now := start
-	f := newFence(10 * time.Second)
+	key := client.ObjectKey{Namespace: "ops", Name: "operator"}
+	f := newFence(key, 10*time.Second)
 	f.now = func() instant { return instant{wall: now} }
 
 	answer := http.StatusOK
@@ -36,10 +41,11 @@ func TestFence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	renew := func(method string, status int) {
+	const leases = "/apis/coordination.k8s.io/v1/namespaces/ops/leases"
+	send := func(method, path, body string, status int) {
 		t.Helper()
 		answer = status
-		request, err := http.NewRequestWithContext(t.Context(), method, server.URL+"/lease", http.NoBody)
+		request, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,6 +55,11 @@ func TestFence(t *testing.T) {
 		}
 		response.Body.Close()
 		answer = http.StatusOK
+	}
+	const held = `{"metadata":{"name":"operator"},"spec":{"holderIdentity":"me"}}`
+	renew := func(status int) {
+		t.Helper()
+		send(http.MethodPut, leases+"/operator", held, status)
 	}
 	// A mapper of its own would ask the server for what it serves.
 	scheme := newScheme()
@@ -65,13 +76,24 @@ func TestFence(t *testing.T) {
 		open bool
 	}{
 		{"before the first renewal", func() {}, false},
-		{"a look at the Lease is no renewal", func() { renew(http.MethodGet, 200) }, false},
-		{"nor is a refused one", func() { renew(http.MethodPut, 409) }, false},
-		{"renewed", func() { renew(http.MethodPut, 200) }, true},
+		{"a look at the Lease is no renewal", func() { send(http.MethodGet, leases+"/operator", held, 200) }, false},
+		{"nor is a refused one", func() { renew(409) }, false},
+		{"nor an Event about it", func() {
+			send(http.MethodPost, "/api/v1/namespaces/ops/events", `{"metadata":{"name":"operator"},"spec":{"holderIdentity":"me"}}`, 201)
+		}, false},
+		{"nor that of another Lease", func() { send(http.MethodPut, leases+"/other", strings.Replace(held, "operator", "other", 1), 200) }, false},
+		{"nor the creation of one", func() { send(http.MethodPost, leases, strings.Replace(held, "operator", "other", 1), 201) }, false},
+		{"nor what cannot be read", func() { send(http.MethodPut, leases+"/operator", "k8s\x00", 200) }, false},
+		{"renewed", func() { renew(200) }, true},
 		{"just before the deadline", func() { now = start.Add(10*time.Second - 1) }, true},
 		{"at the deadline", func() { now = start.Add(10 * time.Second) }, false},
-		{"renewed late", func() { renew(http.MethodPut, 200) }, true},
-		{"created", func() { now = now.Add(time.Hour); renew(http.MethodPost, 201) }, true},
+		{"lost, which an Event tells", func() { send(http.MethodPost, "/api/v1/namespaces/ops/events", `{}`, 201) }, false},
+		{"renewed late", func() { renew(200) }, true},
+		{"created", func() { now = now.Add(time.Hour); send(http.MethodPost, leases, held, 201) }, true},
+		{"released, though that is refused", func() {
+			send(http.MethodPut, leases+"/operator", `{"metadata":{"name":"operator"},"spec":{"holderIdentity":"","leaseDurationSeconds":1}}`, 409)
+		}, false},
+		{"a renewal that is answered only then", func() { renew(200) }, false},
 	} {
 		step.do()
 		before := writes
@@ -82,6 +104,35 @@ func TestFence(t *testing.T) {
 		if err := fenced.Get(t.Context(), client.ObjectKeyFromObject(shop), &corev1.Namespace{}); err != nil {
 			t.Errorf("%s: reading: %v", step.name, err)
 		}
+	}
+}
+
+// TestFenceReadsLeaderElection: what leader election sends is what the fence reads, whatever the encoding of other clients.
+func TestFenceReadsLeaderElection(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if request.Method == http.MethodPost {
+			w.WriteHeader(http.StatusCreated)
+		}
+		_, _ = w.Write([]byte(`{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"operator","namespace":"ops"},"spec":{}}`))
+	}))
+	defer server.Close()
+	f := newFence(client.ObjectKey{Namespace: "ops", Name: "operator"}, time.Hour)
+	config := f.observeRenewals(&rest.Config{Host: server.URL, ContentConfig: rest.ContentConfig{ContentType: runtime.ContentTypeProtobuf}})
+	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, "ops", "operator", corev1client.NewForConfigOrDie(config),
+		coordinationv1client.NewForConfigOrDie(config), resourcelock.ResourceLockConfig{Identity: "me"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Create(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}); err != nil || !f.open() {
+		t.Errorf("the Lease is created: %v, and the fence open: %t", err, f.open())
+	}
+	f.renewed = nil
+	if err := lock.Update(t.Context(), resourcelock.LeaderElectionRecord{HolderIdentity: "me"}); err != nil || !f.open() {
+		t.Errorf("the Lease is renewed: %v, and the fence open: %t", err, f.open())
+	}
+	if err := lock.Update(t.Context(), resourcelock.LeaderElectionRecord{}); err != nil || f.open() {
+		t.Errorf("the Lease is released: %v, and the fence open: %t", err, f.open())
 	}
 }
 
@@ -98,7 +149,7 @@ func TestFenceClocks(t *testing.T) {
 		{"the wall clock was set back", -time.Hour, time.Minute, false},
 		{"the wall clock was set back a little", -time.Second, time.Second, true},
 	} {
-		f := newFence(10 * time.Second)
+		f := newFence(client.ObjectKey{}, 10*time.Second)
 		f.renewed = &begin
 		f.now = func() instant { return instant{wall: begin.wall.Add(c.wall), monotonic: begin.monotonic + c.monotonic} }
 		if got := f.open(); got != c.open {
@@ -106,7 +157,7 @@ func TestFenceClocks(t *testing.T) {
 		}
 	}
 
-	f := newFence(time.Hour)
+	f := newFence(client.ObjectKey{}, time.Hour)
 	first := f.now()
 	if second := f.now(); second.since(first) < 0 || second.wall.Before(first.wall) || first.monotonic < 0 {
 		t.Errorf("the clocks go from %v to %v", first, second)

@@ -93,7 +93,7 @@ func newManager(config *rest.Config, logger logr.Logger, o *options) (ctrl.Manag
 		RetryPeriod:                   &o.retryPeriod,
 	}
 	if o.leaderElect {
-		fence := newFence(o.renewDeadline)
+		fence := newFence(o.controller.Lease, o.renewDeadline)
 		managerOptions.LeaderElectionConfig = fence.observeRenewals(config)
 		managerOptions.NewClient = fence.newClient
 	}
