@@ -59,8 +59,14 @@ type applicationList struct {
 	err   error
 }
 
-func (l *applicationList) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
-	list.(*v1alpha1.ApplicationList).Items = l.items
+func (l *applicationList) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	namespace := (&client.ListOptions{}).ApplyOptions(options).Namespace
+	for i := range l.items {
+		if namespace == "" || namespace == l.items[i].Namespace {
+			items := &list.(*v1alpha1.ApplicationList).Items
+			*items = append(*items, l.items[i])
+		}
+	}
 	return l.err
 }
 

@@ -11,10 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	coordinationv1ac "k8s.io/client-go/applyconfigurations/coordination/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -23,7 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -53,8 +50,8 @@ type neighbours struct {
 	recorder events.EventRecorder
 	logger   logr.Logger
 	cache    client.Reader
-	// wake takes Applications that this operator may handle now, or not any more.
-	wake chan event.GenericEvent
+	// woken takes Applications that this operator may handle now, or not any more.
+	woken chan event.GenericEvent
 
 	mu     sync.Mutex
 	since  metav1.Time // creation of the own Lease
@@ -89,9 +86,7 @@ func (n *neighbours) handler() handler.TypedEventHandler[*coordinationv1.Lease, 
 func (n *neighbours) observe(ctx context.Context, lease *coordinationv1.Lease) {
 	key := client.ObjectKeyFromObject(lease)
 	if key == n.own {
-		n.mu.Lock()
-		n.since = lease.CreationTimestamp
-		n.mu.Unlock()
+		n.observeOwn(ctx, lease.CreationTimestamp)
 		return
 	}
 	duration := time.Duration(ptr.Deref(lease.Spec.LeaseDurationSeconds, 0)) * time.Second
@@ -105,6 +100,7 @@ func (n *neighbours) observe(ctx context.Context, lease *coordinationv1.Lease) {
 
 	n.mu.Lock()
 	known := n.others[key]
+	var before *neighbour
 	switch {
 	case known == nil:
 		// Clocks differ, but an operator that has been dead for long is not waited for.
@@ -123,8 +119,11 @@ func (n *neighbours) observe(ctx context.Context, lease *coordinationv1.Lease) {
 		}
 		n.mu.Unlock()
 		return
+	default:
+		before = &neighbour{since: known.since, scope: known.scope}
 	}
 	known.since, known.scope, known.renewed = lease.CreationTimestamp, scope, renewed
+	after := &neighbour{since: known.since, scope: known.scope}
 	known.expiry.Reset(duration)
 	n.mu.Unlock()
 	if unreadable != nil {
@@ -133,7 +132,19 @@ func (n *neighbours) observe(ctx context.Context, lease *coordinationv1.Lease) {
 	if scope.overlaps(n.scope) {
 		n.report(key, scope)
 	}
-	n.wakeAll(ctx)
+	n.wakeAffected(ctx, key, before, after)
+}
+
+// observeOwn takes the age of the own Lease, without which the operator stands back from others.
+func (n *neighbours) observeOwn(ctx context.Context, created metav1.Time) {
+	n.mu.Lock()
+	changed := !n.since.Equal(&created)
+	n.since = created
+	alone := len(n.others) == 0
+	n.mu.Unlock()
+	if changed && !alone {
+		n.wake(ctx, func(*v1alpha1.Application) bool { return true })
+	}
 }
 
 // forget takes an operator for gone.
@@ -147,7 +158,7 @@ func (n *neighbours) forget(ctx context.Context, key client.ObjectKey) {
 	n.mu.Unlock()
 	if found && gone.scope.overlaps(n.scope) {
 		n.logger.Info("Another operator with an overlapping scope is gone", "lease", key)
-		n.wakeAll(ctx)
+		n.wakeAffected(ctx, key, gone, nil)
 	}
 }
 
@@ -166,16 +177,36 @@ func leaseReference(key client.ObjectKey) *corev1.ObjectReference {
 	return &corev1.ObjectReference{APIVersion: coordinationv1.SchemeGroupVersion.String(), Kind: "Lease", Namespace: key.Namespace, Name: key.Name}
 }
 
-// wakeAll has every Application that is cached looked at again.
-func (n *neighbours) wakeAll(ctx context.Context) {
+// wakeAffected has those Applications looked at again that another operator has taken or given up. Nil stands for an operator
+// that is not there. Many may write a Lease in some namespace, so it must not cost more than the Applications it counts for.
+func (n *neighbours) wakeAffected(ctx context.Context, key client.ObjectKey, before, after *neighbour) {
+	if (before == nil || !before.scope.overlaps(n.scope)) && (after == nil || !after.scope.overlaps(n.scope)) {
+		return
+	}
+	var within []client.ListOption
+	if !slices.Contains(n.trusted, key.Namespace) {
+		within = append(within, client.InNamespace(key.Namespace))
+	}
+	n.wake(ctx, func(app *v1alpha1.Application) bool {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		return n.leavesTo(key, before, app) != n.leavesTo(key, after, app)
+	}, within...)
+}
+
+// wake has the cached Applications that are affected looked at again.
+func (n *neighbours) wake(ctx context.Context, affected func(*v1alpha1.Application) bool, within ...client.ListOption) {
 	applications := &v1alpha1.ApplicationList{}
-	if err := n.cache.List(ctx, applications); err != nil {
+	if err := n.cache.List(ctx, applications, within...); err != nil {
 		n.logger.Error(err, "Cannot list the Applications that another operator gives up or takes")
 		return
 	}
 	for i := range applications.Items {
+		if !affected(&applications.Items[i]) {
+			continue
+		}
 		select {
-		case n.wake <- event.GenericEvent{Object: &applications.Items[i]}:
+		case n.woken <- event.GenericEvent{Object: &applications.Items[i]}:
 		case <-ctx.Done():
 			return
 		}
@@ -187,12 +218,17 @@ func (n *neighbours) handle(app *v1alpha1.Application) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for key, other := range n.others {
-		binding := key.Namespace == app.Namespace || slices.Contains(n.trusted, key.Namespace)
-		if binding && other.scope.covers(app) && n.standsBackFrom(key, other) {
+		if n.leavesTo(key, other, app) {
 			return true
 		}
 	}
 	return false
+}
+
+// leavesTo reports whether an Application is left to another operator, if there is one.
+func (n *neighbours) leavesTo(key client.ObjectKey, other *neighbour, app *v1alpha1.Application) bool {
+	return other != nil && (key.Namespace == app.Namespace || slices.Contains(n.trusted, key.Namespace)) &&
+		other.scope.covers(app) && n.standsBackFrom(key, other)
 }
 
 // standsBackFrom compares the two operators. Both come to the same result.
@@ -230,24 +266,4 @@ func newOverlapGauge(n *neighbours) prometheus.Collector {
 		}
 		return float64(n.overlapping())
 	})
-}
-
-// announceScope writes the operator's scope on its Lease once it leads. It implements manager.Runnable.
-type announceScope struct {
-	client client.Client
-	lease  client.ObjectKey
-	scope  Scope
-}
-
-// Start implements manager.Runnable.
-func (a *announceScope) Start(ctx context.Context) error {
-	lease := coordinationv1ac.Lease(a.lease.Name, a.lease.Namespace).
-		WithAnnotations(map[string]string{v1alpha1.AnnotationScope: a.scope.encode()})
-	err := a.client.Apply(ctx, lease, client.FieldOwner(v1alpha1.FieldManagerScope))
-	if apierrors.IsForbidden(err) {
-		// The roles are of an older release. Other operators then take the scope for all Applications.
-		log.FromContext(ctx).Info("Other operators cannot be told which Applications are this one's: the right to patch its Lease is missing")
-		return nil
-	}
-	return err
 }

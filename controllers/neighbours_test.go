@@ -30,7 +30,7 @@ func newNeighbours(t *testing.T, scope Scope) (*neighbours, *clocktesting.FakeCl
 	n := &neighbours{
 		own: client.ObjectKey{Namespace: "ops", Name: v1alpha1.LeaseName}, scope: scope, trusted: []string{"a", "zoo"}, clock: clock, recorder: events,
 		logger: logr.Discard(), cache: &applicationList{items: []v1alpha1.Application{*newApp()}},
-		wake: make(chan event.GenericEvent, neighboursBuffer), others: map[client.ObjectKey]*neighbour{},
+		woken: make(chan event.GenericEvent, neighboursBuffer), others: map[client.ObjectKey]*neighbour{},
 	}
 	n.observe(t.Context(), lease("ops", "me", start, start, ""))
 	return n, clock, events
@@ -109,7 +109,7 @@ func TestNeighbourGoes(t *testing.T) {
 	} {
 		n, clock, events := newNeighbours(t, Scope{})
 		n.observe(t.Context(), lease("a", "x", older, start, "{}"))
-		<-n.wake
+		<-n.woken
 		// It goes on renewing its Lease for a while.
 		for range 5 {
 			clock.Step(10 * time.Second)
@@ -118,17 +118,70 @@ func TestNeighbourGoes(t *testing.T) {
 		if !clock.HasWaiters() {
 			t.Errorf("%s: nothing waits for its end any more", c.name)
 		}
-		if len(n.wake) > 0 || len(*events) != 1 || !n.handle(newApp()) {
-			t.Errorf("%s: a renewal woke %d, Events %v", c.name, len(n.wake), *events)
+		if len(n.woken) > 0 || len(*events) != 1 || !n.handle(newApp()) {
+			t.Errorf("%s: a renewal woke %d, Events %v", c.name, len(n.woken), *events)
 		}
 		c.end(n, clock)
 		select {
-		case woken := <-n.wake:
+		case woken := <-n.woken:
 			if woken.Object.GetName() != webKey.Name || n.handle(newApp()) {
 				t.Errorf("%s: woke %s, and the other still handles it: %t", c.name, woken.Object.GetName(), n.handle(newApp()))
 			}
 		case <-time.After(10 * time.Second):
 			t.Errorf("%s: nobody was woken", c.name)
+		}
+	}
+}
+
+// TestLeaseOfStrangerIsCheap: who may write Leases in a namespace has Applications of that namespace looked at, at most, and
+// none if nothing changes for them.
+func TestLeaseOfStrangerIsCheap(t *testing.T) {
+	older, younger := start.Add(-time.Hour), start.Add(time.Hour)
+	for _, c := range []struct {
+		name   string
+		leases []*coordinationv1.Lease
+		woken  []int
+	}{
+		{"in another namespace", []*coordinationv1.Lease{
+			lease("b", "x", older, start, "{}"), lease("b", "x", older, start, `{"namespaces":["shop"]}`), lease("b", "", older, start, "{}"),
+		}, []int{0, 0, 0}},
+		{"in that of the Application", []*coordinationv1.Lease{
+			lease("shop", "x", older, start, "{}"), lease("shop", "y", older, start, "{}"), lease("shop", "x", older, start, `{"namespaces":["shop"]}`),
+			lease("shop", "", older, start, ""),
+		}, []int{1, 0, 0, 1}},
+		{"trusted, but younger", []*coordinationv1.Lease{
+			lease("a", "x", younger, start, "{}"), lease("a", "x", younger, start, `{"selector":"team=red"}`), lease("a", "x", younger, start, `{"namespaces":["shop"]}`),
+		}, []int{0, 0, 1}},
+		{"trusted, and of other Applications", []*coordinationv1.Lease{
+			lease("a", "x", older, start, `{"namespaces":["bar"]}`), lease("a", "x", older, start, `{"namespaces":["bar","baz"]}`), lease("a", "", older, start, ""),
+		}, []int{0, 0, 0}},
+	} {
+		n, _, _ := newNeighbours(t, Scope{})
+		for i, l := range c.leases {
+			n.observe(t.Context(), l)
+			if got := len(n.woken); got != c.woken[i] {
+				t.Errorf("%s: step %d woke %d, want %d", c.name, i, got, c.woken[i])
+			}
+			for len(n.woken) > 0 {
+				<-n.woken
+			}
+		}
+	}
+}
+
+// TestOwnLeaseComesLast: an operator that does not know yet how old its Lease is stands back, but not for good.
+func TestOwnLeaseComesLast(t *testing.T) {
+	n, _, _ := newNeighbours(t, Scope{})
+	n.since = metav1.Time{}
+	n.observe(t.Context(), lease("a", "x", start.Add(time.Hour), start, "{}"))
+	<-n.woken
+	if !n.handle(newApp()) {
+		t.Fatal("it does not stand back")
+	}
+	for _, woken := range []int{1, 1} {
+		n.observe(t.Context(), lease("ops", "me", start, start, ""))
+		if len(n.woken) != woken || n.handle(newApp()) {
+			t.Errorf("woke %d, and stands back: %t", len(n.woken), n.handle(newApp()))
 		}
 	}
 }

@@ -94,11 +94,11 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		r.neighbours = &neighbours{
 			own: options.Lease, scope: options.Scope, trusted: options.TrustedNamespaces, clock: clock.RealClock{}, recorder: r.Recorder, cache: mgr.GetClient(),
 			logger: mgr.GetLogger().WithName("neighbours"),
-			wake:   make(chan event.GenericEvent, neighboursBuffer), others: map[client.ObjectKey]*neighbour{},
+			woken:  make(chan event.GenericEvent, neighboursBuffer), others: map[client.ObjectKey]*neighbour{},
 		}
 	}
 	if options.Lease.Name != "" {
-		if err := mgr.Add(&announceScope{client: mgr.GetClient(), lease: options.Lease, scope: options.Scope}); err != nil {
+		if err := mgr.Add(&announceScope{client: mgr.GetClient(), lease: options.Lease, scope: options.Scope, clock: clock.RealClock{}}); err != nil {
 			return fmt.Errorf("adding the announcement of the scope: %w", err)
 		}
 	}
@@ -120,7 +120,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		WithOptions(options.forController())
 	if r.neighbours != nil {
 		controller = controller.
-			WatchesRawSource(source.Channel(r.neighbours.wake, &handler.EnqueueRequestForObject{})).
+			WatchesRawSource(source.Channel(r.neighbours.woken, &handler.EnqueueRequestForObject{})).
 			WatchesRawSource(source.Kind(mgr.GetCache(), &coordinationv1.Lease{}, r.neighbours.handler()))
 	}
 	return controller.Complete(r)
