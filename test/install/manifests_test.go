@@ -110,12 +110,30 @@ var _ = Describe("The manifests", func() {
 
 	It("name the image in one place", func(ctx SpecContext) {
 		rendered := render(ctx, overlay("images: [{name: mycompany.io/application-operator, newName: registry.example/operator, newTag: v9.9.9}]", together()...))
-		Expect(rendered).To(ContainSubstring("image: registry.example/operator:v9.9.9"))
-		for line := range strings.Lines(rendered) {
-			if line := strings.TrimSpace(line); strings.HasPrefix(line, "image: ") {
-				Expect(line).To(Equal("image: registry.example/operator:v9.9.9"))
+		var images []string
+		for document := range strings.SplitSeq(rendered, "\n---\n") {
+			if strings.Contains(document, "\nkind: CustomResourceDefinition\n") {
+				continue // its descriptions have examples
+			}
+			for line := range strings.Lines(document) {
+				if image, found := strings.CutPrefix(strings.TrimSpace(line), "image: "); found {
+					images = append(images, image)
+				}
 			}
 		}
+		Expect(images).To(ConsistOf("registry.example/operator:v9.9.9"))
+	})
+
+	It("follow an overlay into another namespace, with all components", func(ctx SpecContext) {
+		install(ctx, overlay(""))
+		Expect(env.InstallCRDs(filepath.Join("testdata", "kinds-of-others.yaml"))).To(Succeed())
+		Expect(env.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere"}})).To(Succeed())
+		folder := overlay("namespace: elsewhere\ntransformers: [DEPLOY/components/webhook-cert-manager/namespace]", together()...)
+		Expect(render(ctx, folder)).NotTo(ContainSubstring(harness.OperatorNamespace))
+		Expect(render(ctx, folder)).To(And(
+			ContainSubstring("- application-operator-webhook.elsewhere.svc\n"),
+			ContainSubstring("cert-manager.io/inject-ca-from: elsewhere/application-operator-webhook\n")))
+		install(ctx, folder, "--dry-run=server")
 	})
 })
 

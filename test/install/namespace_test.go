@@ -79,6 +79,37 @@ var _ = Describe("The operator of a single namespace", Ordered, func() {
 			Not(ContainElement(harness.Right{Verb: "patch", Resource: "applications.application.mycompany.io/status"})),
 			Not(ContainElement(HaveField("Resource", "leases.coordination.k8s.io")))))
 	})
+
+	It("is known there to the guard, which denies others what it may", func(ctx SpecContext) {
+		install(ctx, overlay("namespace: "+namespace, "single-namespace", "guard-deny"))
+		DeferCleanup(func(ctx SpecContext) {
+			_, err := env.Kubectl(ctx, "delete", "validatingadmissionpolicies,validatingadmissionpolicybindings", "--selector", "app.kubernetes.io/name=application-operator")
+			Expect(err).NotTo(HaveOccurred())
+		})
+		operator, err := env.StartOperatorAs(ctx, account, selection(ctx, namespace)...)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(operator.Stop)
+		apply := func(command string) {
+			GinkgoHelper()
+			Expect(env.ApplyYAML(ctx, "user", namespace, `{apiVersion: application.mycompany.io/v1alpha1, kind: Application,
+				metadata: {name: guarded}, spec: {image: registry.example/web:1, command: [`+command+`]}}`)).To(Succeed())
+		}
+		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "guarded"}}
+		command := func(ctx context.Context) ([]string, error) {
+			if err := env.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment); err != nil {
+				return nil, err
+			}
+			return deployment.Spec.Template.Spec.Containers[0].Command, nil
+		}
+		apply("a")
+		Eventually(command).WithContext(ctx).Should(HaveExactElements("a"))
+		Eventually(func() error {
+			_, err := env.Kubectl(ctx, "set", "image", "deployment/guarded", "app=registry.example/web:2", "--namespace", namespace, "--dry-run=server")
+			return err
+		}).Should(MatchError(ContainSubstring("comes from spec.image of Application guarded")))
+		apply("b")
+		Eventually(command).WithContext(ctx).Should(HaveExactElements("b"))
+	})
 })
 
 // selection returns the flags of the installed operator that say what it watches, as a kubelet would expand them.

@@ -61,7 +61,8 @@ func render(ctx context.Context, folder string) string {
 	return manifests
 }
 
-// overlay writes an overlay of the default with components, as a user would, and returns its folder.
+// overlay writes an overlay of the default with components, as a user would, and returns its folder. In what else it has,
+// DEPLOY stands for the path to what is shipped.
 func overlay(rest string, components ...string) string {
 	GinkgoHelper()
 	folder := GinkgoT().TempDir()
@@ -75,7 +76,7 @@ func overlay(rest string, components ...string) string {
 		return path
 	}
 	var content strings.Builder
-	fmt.Fprintf(&content, "%s\nresources: [%s]\ncomponents:\n", rest, relative("default"))
+	fmt.Fprintf(&content, "%s\nresources: [%s]\ncomponents:\n", strings.ReplaceAll(rest, "DEPLOY", relative()), relative("default"))
 	for _, component := range components {
 		fmt.Fprintf(&content, "- %s\n", relative("components", component))
 	}
