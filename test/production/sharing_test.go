@@ -76,6 +76,23 @@ var _ = Describe("Several operators", func() {
 		Eventually(overlapping("younger")).Should(BeZero())
 	})
 
+	It("do not end by what a person writes on their Lease, and tell their scope once they may", func(ctx SpecContext) {
+		shop, office := newNamespace(ctx), newOffice(ctx)
+		Expect(env.CreateYAML(ctx, "person", office, `{apiVersion: coordination.k8s.io/v1, kind: Lease,
+			metadata: {name: `+v1alpha1.LeaseName+`, annotations: {`+v1alpha1.AnnotationScope+`: mine}}}`)).To(Succeed())
+		operator := start(ctx, "contested", "--leader-elect", "--leader-election-namespace="+office, "--watch-namespaces="+shop,
+			"--leader-election-lease-duration="+leaseDuration.String(), "--leader-election-renew-deadline=3s")
+		Eventually(func() string { return read(operator.Log()) }).Should(And(
+			ContainSubstring("Remove the annotation "+v1alpha1.AnnotationScope+" from the Lease"), ContainSubstring(`conflict with \"person\"`)))
+		apply(ctx, shop, "web", "{image: registry.example/web:1, replicas: 1}")
+		Eventually(synced(shop, "web")).WithContext(ctx).Should(Equal("Synced"))
+		Expect(scopeOf(office)(ctx)).To(Equal("mine"))
+
+		kubectl(ctx, "annotate", "lease", v1alpha1.LeaseName, v1alpha1.AnnotationScope+"-", "--namespace", office)
+		Eventually(scopeOf(office)).WithContext(ctx).Should(Equal(fmt.Sprintf(`{"namespaces":[%q]}`, shop)))
+		Expect(operator.Stop()).To(Succeed())
+	})
+
 	It("may each have the Applications of some labels", func(ctx SpecContext) {
 		shop := newNamespace(ctx)
 		start(ctx, "red", "--application-selector=team=red", "--watch-namespaces="+shop)
