@@ -127,10 +127,13 @@ func isRequired(path fieldpath.Path) bool {
 		return true
 	case "livenessProbe", "readinessProbe", "startupProbe":
 		last := path[len(path)-1]
-		return last.FieldName != nil && *last.FieldName == "port"
+		return last.FieldName != nil && slices.Contains(requiredOfProbe, *last.FieldName)
 	}
 	return false
 }
+
+// requiredOfProbe are the handlers of a probe, which needs one, and what these need.
+var requiredOfProbe = []string{"command", "exec", "grpc", "httpGet", "port", "tcpSocket"}
 
 // portSource is that of a list of ports, of an entry of it, or of what spec.port makes in one. Entries are told by their
 // numbers, which are the spec's; their names and targets are the operator's.
@@ -180,24 +183,7 @@ func holds(raw []byte, path fieldpath.Path) bool {
 	if err := utiljson.Unmarshal(raw, &content); err != nil {
 		return false
 	}
-	for _, element := range path {
-		switch in := content.(type) {
-		case map[string]any:
-			if element.FieldName == nil {
-				return false
-			}
-			content = in[*element.FieldName]
-		case []any:
-			index := partial.IndexOf(in, element)
-			if index < 0 {
-				return false
-			}
-			content = in[index]
-		default:
-			return false
-		}
-	}
-	return content != nil
+	return partial.ValueAt(content, path) != nil
 }
 
 func hasPrefix(path, prefix fieldpath.Path) bool {

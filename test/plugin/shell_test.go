@@ -33,11 +33,11 @@ func paste(ctx context.Context, line string) result {
 
 // conflict is what "conflicts --output=json" prints, read by somebody who knows the documentation only.
 type conflict struct {
-	Kind, Name, Field, Application, Namespace string
-	Wanted, Live                              any
-	Owners                                    []struct{ Manager, Operation, Subresource, Since string }
-	Redacted                                  bool
-	Resolutions                               []resolution
+	Kind, Name, Field, Excludes, Application, Namespace string
+	Wanted, Live                                        any
+	Owners                                              []struct{ Manager, Operation, Subresource, Since string }
+	Redacted                                            bool
+	Resolutions                                         []resolution
 }
 
 type resolution struct {

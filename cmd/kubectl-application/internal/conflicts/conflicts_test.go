@@ -99,6 +99,18 @@ var scenarios = map[string]scenario{
 			variable["valueFrom"] = map[string]any{"configMapKeyRef": map[string]any{"name": "c", "key": "k"}}
 		})
 	}},
+	"handler": {spec: ourSpec, others: func(t *testing.T, s *fieldserver.Server) {
+		updated(t, s, "kubectl-edit", func(d map[string]any) {
+			probe := container(d)["livenessProbe"].(map[string]any)
+			delete(probe, "httpGet")
+			probe["exec"] = map[string]any{"command": []any{"true"}}
+		})
+	}},
+	"container-port": {spec: ourSpec, others: func(t *testing.T, s *fieldserver.Server) {
+		updated(t, s, "kubectl-edit", func(d map[string]any) {
+			container(d)["ports"].([]any)[0].(map[string]any)["containerPort"] = int64(9090)
+		})
+	}},
 	"service-port": {object: cli.ServiceObject, spec: ourSpec, others: func(t *testing.T, s *fieldserver.Server) {
 		updated(t, s, "kubectl-edit", func(d map[string]any) {
 			d["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)["port"] = int64(9090)
@@ -156,8 +168,10 @@ func TestWaysToEndAConflict(t *testing.T) {
 		"identity":         {"GetWanted", "GetWanted", "GetWanted"},
 		"service-type":     {"KeepLive", "GetWanted", "GetWanted"},
 		"service-external": {"GetWanted", "GetWanted"},
-		"source-for-value": {"KeepLive", "GetWanted"},
-		"service-port":     {"GetWanted"},
+		"source-for-value": {"KeepLive", "KeepLive", "GetWanted"},
+		"handler":          {"KeepLive", "GetWanted"},
+		"container-port":   {"KeepLive", "GetWanted"},
+		"service-port":     {"KeepLive", "GetWanted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := find(t, name, scenarios[name])

@@ -13,6 +13,7 @@ import (
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/applyconfigs/partial"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
@@ -29,7 +30,8 @@ type Conflict struct {
 	Field  string                  `json:"field"`
 	// Excludes is the wanted field that cannot be as wanted beside this one, if that is another one.
 	Excludes string `json:"excludes,omitempty"`
-	// Wanted is the value that the operator would apply. It is not known of fields of the Application's status.
+	// Wanted is the value that the operator would apply, at Excludes if that is set. It is not known of fields of the
+	// Application's status.
 	Wanted any `json:"wanted,omitempty"`
 	// Live is the value that the field has. It is absent if the field is.
 	Live   any     `json:"live,omitempty"`
@@ -100,6 +102,7 @@ func describe(target shell.Target, application *unstructured.Unstructured, child
 			return nil, err
 		}
 		conflict.Excludes = against
+		conflict.Wanted = partial.ValueAt(child.Intent.Object().Object, conflict.against)
 	}
 	for _, c := range field.Conflicts {
 		conflict.Owners = append(conflict.Owners, Owner{

@@ -99,7 +99,7 @@ func (p *printer) resolutions(c *Conflict) error {
 		outcome Outcome
 		title   string
 	}{
-		{KeepLive, "To keep " + short(c.Live)},
+		{KeepLive, c.keepTitle()},
 		{GetWanted, c.getTitle()},
 	} {
 		title := "\n  " + group.title + ":\n"
@@ -117,6 +117,13 @@ func (p *printer) resolutions(c *Conflict) error {
 	}
 	_, err := io.WriteString(p.out, b.String())
 	return err
+}
+
+func (c *Conflict) keepTitle() string {
+	if c.Excludes != "" {
+		return "To keep " + excluding(c.path, c.against).String()
+	}
+	return "To keep " + short(c.Live)
 }
 
 func (c *Conflict) getTitle() string {

@@ -11,6 +11,7 @@ import (
 
 	"mycompany.io/application-operator/applyconfigs/desired"
 	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/applyconfigs/partial"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
@@ -78,9 +79,60 @@ func (c *contest) edits() []Resolution {
 	resolutions := c.editsAt(c.path, c.live)
 	if c.against != nil && !isWithin(c.path, c.against) {
 		live, _, _ := c.child.Intent.LiveValue(c.child.Live, c.against) // the object has been read before
+		resolutions = append(resolutions, c.exchange()...)
 		resolutions = append(resolutions, c.editsAt(c.against, live)...)
 	}
 	return resolutions
+}
+
+// exchange returns the change of the spec by which it wants what excludes a wanted field, instead of that field.
+func (c *contest) exchange() []Resolution {
+	source, exists := c.child.Source(c.against)
+	if !exists || !source.Held {
+		return nil
+	}
+	standing := excluding(c.path, c.against)
+	var edit *spec.Edit
+	var err error
+	description := "Let the Application want this instead"
+	last := len(c.against) - 1
+	switch common := commonLength(c.path, c.against); {
+	case common != last || len(standing) != len(c.against):
+		return nil
+	case c.against[last].Key != nil:
+		number, isPort := portNumber(standing[last])
+		if source.Copied || !isPort {
+			return nil
+		}
+		source.Copied = true // the number is
+		edit, err = spec.Set(c.target, c.application, source, number)
+		description += fmt.Sprintf(" (%s), in the Deployment and the Service", source.Path)
+	default:
+		live := partial.ValueAt(c.child.Live.Object, standing)
+		if !source.Copied || live == nil || partial.ValueAt(c.child.Live.Object, c.against) != nil {
+			return nil
+		}
+		instead := append(source.Path[:len(source.Path)-1].Copy(), standing[last])
+		edit, err = spec.Exchange(c.target, c.application, source, instead, live)
+		description += fmt.Sprintf(" (%s in place of %s)", instead, source.Path)
+	}
+	if err != nil || !c.ends(edit) {
+		return nil
+	}
+	return []Resolution{{Outcome: KeepLive, Description: description + ": both own it then", Commands: []string{edit.Command}, holdsValue: true}}
+}
+
+// portNumber returns the number of the port that a list item is about.
+func portNumber(item fieldpath.PathElement) (any, bool) {
+	if item.Key == nil {
+		return nil, false
+	}
+	for _, key := range *item.Key {
+		if key.Name == "port" || key.Name == "containerPort" {
+			return key.Value.Unstructured(), true
+		}
+	}
+	return nil, false
 }
 
 // editsAt returns those of the field of the spec that a field of the child comes from.

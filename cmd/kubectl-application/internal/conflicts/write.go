@@ -47,24 +47,30 @@ func (c *contest) replacement() map[string]any {
 		}
 	})
 	content := c.child.Intent.Excerpt(wanted).Object
-	exclude(content, c.excluding())
+	exclude(content, excluding(c.path, c.against))
 	return content
 }
 
-// excluding returns what has to go for the contested field to go: with the last field of a probe's handler, the handler.
-func (c *contest) excluding() fieldpath.Path {
-	common := 0
-	for common < len(c.path) && common < len(c.against) && c.path[common].Equals(c.against[common]) {
-		common++
-	}
-	switch common {
+// excluding returns what has to go for a field to go that excludes another: with the last field of a probe's handler, the
+// handler.
+func excluding(path, against fieldpath.Path) fieldpath.Path {
+	switch common := commonLength(path, against); common {
 	case 0:
-		return c.path // in another part of the object
-	case len(c.against):
-		return c.against
+		return path // in another part of the object
+	case len(against):
+		return against
 	default:
-		return c.path[:common+1]
+		return path[:common+1]
 	}
+}
+
+// commonLength returns how many steps two paths share.
+func commonLength(a, b fieldpath.Path) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n].Equals(b[n]) {
+		n++
+	}
+	return n
 }
 
 // exclude makes a strategic merge patch remove a field, with the list item that it is in if the patch is not about that.

@@ -74,7 +74,7 @@ func Pair(before, after *unstructured.Unstructured) (*unstructured.Unstructured,
 	marked := func(object *unstructured.Unstructured, marker string) *unstructured.Unstructured {
 		hidden := object.DeepCopy()
 		walk(object.GetKind(), hidden.Object, nil, func(path fieldpath.Path) string {
-			if reflect.DeepEqual(follow(before.Object, path), follow(after.Object, path)) {
+			if reflect.DeepEqual(partial.ValueAt(before.Object, path), partial.ValueAt(after.Object, path)) {
 				return Hidden
 			}
 			return marker
@@ -122,26 +122,4 @@ func isScalar(content any) bool {
 	default:
 		return true
 	}
-}
-
-// follow returns what is at a path, nil if nothing is.
-func follow(content any, path fieldpath.Path) any {
-	for _, element := range path {
-		switch in := content.(type) {
-		case map[string]any:
-			content = nil
-			if element.FieldName != nil {
-				content = in[*element.FieldName]
-			}
-		case []any:
-			index := partial.IndexOf(in, element)
-			if index < 0 {
-				return nil
-			}
-			content = in[index]
-		default:
-			return nil
-		}
-	}
-	return content
 }

@@ -57,6 +57,34 @@ func Drop(target shell.Target, application *unstructured.Unstructured, field des
 	})
 }
 
+// Exchange returns the edit that removes a field from the spec and gives its neighbor, at another path in the same struct, a
+// value. It is one patch, for specs that need one of the two and cannot have both.
+func Exchange(target shell.Target, application *unstructured.Unstructured, field desired.Source, neighbor fieldpath.Path, value any) (*Edit, error) {
+	failed := func(err error) (*Edit, error) {
+		return nil, fmt.Errorf("%s in place of %s of Application %s: %w", neighbor, field.Path, application.GetName(), err)
+	}
+	edited := application.DeepCopy()
+	removed, tests, err := follow(edited.Object, field.Path)
+	if err != nil {
+		return failed(err)
+	}
+	added, _, err := follow(edited.Object, neighbor)
+	if err != nil {
+		return failed(err)
+	}
+	from, to := removed[len(removed)-1], added[len(added)-1]
+	delete(from.fields, from.name)
+	to.fields[to.name] = value
+	patch, err := json.Marshal(append(tests, operation{Op: "remove", Path: from.pointer}, operation{Op: "add", Path: to.pointer, Value: value}))
+	if err != nil {
+		return failed(err)
+	}
+	return &Edit{
+		Edited:  edited,
+		Command: target.Kubectl("patch", Reference(application.GetName()), "--type=json", "--patch="+string(patch)),
+	}, nil
+}
+
 // Reference names an Application for kubectl. The full name of the resource always means ours: other kinds called
 // Application may exist beside it.
 func Reference(name string) string {
