@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
@@ -36,6 +37,12 @@ func (i *Intent) Merge(live Object) (*Merged, error) {
 
 // Fields returns every field of the object, whoever owns it. It must not be changed.
 func (m *Merged) Fields() *fieldpath.Set { return m.fields }
+
+// Object returns a copy of the object, without managedFields.
+func (m *Merged) Object() *unstructured.Unstructured {
+	content, _ := m.object.AsValue().Unstructured().(map[string]any) // it has been an object
+	return (&unstructured.Unstructured{Object: content}).DeepCopy()
+}
 
 // Owners returns the entries that the apply meets: the live ones or, if there are none, the one that the API server makes up.
 func (m *Merged) Owners() ManagedFields { return m.owners }

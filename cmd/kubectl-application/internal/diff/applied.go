@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -127,26 +128,36 @@ func outcomeFor(ctx context.Context, c *cli.Client, child *children.Child) (*Out
 	return outcome, err
 }
 
-// dryRun lets the API server answer the plan as one apply of the operator, and sets the outcome's After. It returns the
+// dryRun lets the API server answer the plan as one write of the operator, and sets the outcome's After. It returns the
 // fields that are handed over.
 func dryRun(ctx context.Context, c *cli.Client, outcome *Outcome, plan *transition.Plan) (*fieldpath.Set, error) {
 	child := outcome.Child
-	short, err := shorten(plan, child.Live)
-	if err != nil || short.intent == nil {
-		return short.handedOver, err
+	short, err := shorten(plan, child)
+	if err != nil {
+		return nil, err
 	}
+	if short.intent == nil {
+		return short.handedOver, nil
+	}
+	// The client puts the answer into config.
 	config := short.intent.Object()
 	verb := "create"
 	if child.Live != nil {
 		config.SetUID(child.Live.GetUID())
 		verb = "patch"
 	}
-	// The client puts the answer into config.
-	err = c.Apply(ctx, client.ApplyConfigurationFromUnstructured(config), client.FieldOwner(operator.Name), client.DryRunAll)
+	if short.net == nil {
+		err = c.Apply(ctx, client.ApplyConfigurationFromUnstructured(config), client.FieldOwner(operator.Name), client.DryRunAll)
+	} else {
+		var patch []byte
+		if patch, err = short.netPatch(child.Live); err != nil {
+			return nil, fmt.Errorf("building the patch of several applies: %w", err)
+		}
+		err = c.Patch(ctx, config, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(operator.Name), client.DryRunAll)
+	}
 	if err != nil {
 		return nil, cli.Explain(refusal(err), cli.Request{Verb: verb, Resource: child.Object.Resource(), Namespace: child.App.Namespace, Name: child.App.Name})
 	}
-	short.finish(config)
 	outcome.After = config
 	return short.handedOver, nil
 }

@@ -75,15 +75,16 @@ func TestPrinted(t *testing.T) {
 			case Deleted:
 				outcome.After = nil
 			case Changed, Created:
-				short, err := shorten(plan, before)
+				short, err := shorten(plan, child)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := server.ApplyObject(v1alpha1.FieldManager, short.intent.Object()); err != nil {
-					t.Fatal(err)
+				if outcome.After = short.net; outcome.After == nil {
+					if err := server.ApplyObject(v1alpha1.FieldManager, short.intent.Object()); err != nil {
+						t.Fatal(err)
+					}
+					outcome.After = live(t, server)
 				}
-				outcome.After = live(t, server)
-				short.finish(outcome.After)
 				if before != nil {
 					if outcome.GivenUp, err = givenUp(outcome, plan, short.handedOver); err != nil {
 						t.Fatal(err)
@@ -108,36 +109,88 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// TestShortcutOfLeftovers: where the operator first claims a default that excludes what it wants, one dry run keeps it, and the
-// answer loses it.
-func TestShortcutOfLeftovers(t *testing.T) {
-	const identity = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: "
-	types := cli.TypesOf(cli.DeploymentObject)
-	defaulted := object(t, identity+"{replicas: 2, strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}")
-	defaulted.SetManagedFields([]metav1.ManagedFieldsEntry{{
-		Manager: v1alpha1.FieldManager, Operation: "Apply", APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
-	}})
-	intent, err := ownership.NewIntent(types, operator, object(t, identity+"{replicas: 3, strategy: {type: Recreate}}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := transition.For(types, intent, defaulted, v1alpha1.ConflictAbort)
-	if err != nil || len(plan.Steps) != 2 {
-		t.Fatalf("the plan is %+v, %v", plan, err)
-	}
-	short, err := shorten(plan, defaulted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer := short.intent.Object()
-	if diff := cmp.Diff(object(t, identity+"{replicas: 3, strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}").Object, answer.Object); diff != "" {
-		t.Errorf("the dry run differs (-want +got):\n%s", diff)
-	}
-	short.finish(answer)
-	if diff := cmp.Diff(object(t, identity+"{replicas: 3, strategy: {type: Recreate}}}").Object, answer.Object); diff != "" {
-		t.Errorf("the outcome differs (-want +got):\n%s", diff)
+// TestSeveralSteps: the steps of a plan lead where their net effect does. Beside what the operator first claims, no step
+// could hold what it wants.
+func TestSeveralSteps(t *testing.T) {
+	const (
+		identity  = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: "
+		container = "template: {spec: {containers: [{name: app, %}]}}}}"
+		itemOwned = `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{".":{},"f:name":{},%}}}}}}`
+	)
+	inContainer := func(text string) string { return strings.Replace(container, "%", text, 1) }
+	for name, tc := range map[string]struct {
+		live, owned, handedOver, wanted string
+		steps                           int
+	}{
+		"a default that excludes": {
+			live: identity + "{replicas: 2, strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1}}}}", owned: `{"f:spec":{"f:replicas":{}}}`,
+			wanted: identity + "{replicas: 3, strategy: {type: Recreate}}}", steps: 2,
+		},
+		"a variable's source": {
+			live:  identity + "{" + inContainer("image: a, env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]"),
+			owned: strings.Replace(itemOwned, "%", `"f:image":{}`, 1), wanted: identity + "{" + inContainer("image: a, env: [{name: A, value: x}]"), steps: 2,
+		},
+		"a port of the same name": {
+			live:  identity + "{" + inContainer("image: a, ports: [{containerPort: 9090, protocol: TCP, name: app}]"),
+			owned: strings.Replace(itemOwned, "%", `"f:image":{}`, 1), wanted: identity + "{" + inContainer("image: a, ports: [{containerPort: 8080, name: app}]"), steps: 2,
+		},
+		"replicas that are handed over": {
+			live: identity + "{replicas: 2, paused: true}}", owned: `{"f:spec":{"f:replicas":{},"f:paused":{}}}`, wanted: identity + "{paused: true}}", steps: 2,
+		},
+		"replicas that are taken back": {
+			live: identity + "{replicas: 2, paused: true}}", owned: `{"f:spec":{"f:paused":{}}}`, handedOver: `{"f:spec":{"f:replicas":{}}}`,
+			wanted: identity + "{replicas: 4, paused: true}}", steps: 3,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			schemas := cli.TypesOf(cli.DeploymentObject)
+			server := fieldserver.New(schemas, cli.DeploymentObject.GroupVersionKind())
+			if err := server.ForceApply("somebody", tc.live); err != nil {
+				t.Fatal(err)
+			}
+			entry := func(manager, fields string) metav1.ManagedFieldsEntry {
+				return metav1.ManagedFieldsEntry{
+					Manager: manager, Operation: "Apply", APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields),
+				}
+			}
+			entries := []metav1.ManagedFieldsEntry{entry(v1alpha1.FieldManager, tc.owned)}
+			if tc.handedOver != "" {
+				entries = append(entries, entry(v1alpha1.FieldManagerHandover, tc.handedOver))
+			}
+			if err := server.Rewrite(entries); err != nil {
+				t.Fatal(err)
+			}
+			before := live(t, server)
+			intent, err := ownership.NewIntent(schemas, operator, object(t, tc.wanted))
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan, err := transition.For(schemas, intent, before, v1alpha1.ConflictAbort)
+			if err != nil || len(plan.Steps) != tc.steps {
+				t.Fatalf("the plan is %+v, %v", plan, err)
+			}
+			short, err := shorten(plan, &children.Child{Object: cli.DeploymentObject, Live: before, Intent: intent})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, step := range plan.Steps {
+				if err := server.ApplyObject(step.Manager().Name, step.Object()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			after := live(t, server)
+			if diff := cmp.Diff(bare(after), bare(short.net)); diff != "" {
+				t.Errorf("the net effect differs from that of all steps (-steps +net):\n%s", diff)
+			}
+			if cmp.Equal(bare(before), bare(after)) && !strings.Contains(name, "handed over") {
+				t.Error("nothing has changed")
+			}
+		})
 	}
 }
+
+// bare returns what is compared of an object.
+func bare(object *unstructured.Unstructured) any { return object.Object["spec"] }
 
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()

@@ -1,109 +1,88 @@
 package diff
 
 import (
-	"reflect"
+	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/applyconfigs/transition"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 )
 
 // shortcut stands for all steps of a plan, since the dry runs of several applies cannot build on each other.
 type shortcut struct {
-	// intent is what one dry run applies. It holds on to the fields that earlier steps are about, at their live values. Nil
-	// means that no step of the operator changes anything.
+	// intent is the operator's last step. Nil means that no step of the operator changes anything.
 	intent *ownership.Intent
+	// net is what the last step leads to after the others. Nil means that there are no others: the intent can be applied.
+	net *unstructured.Unstructured
 	// handedOver are the fields that change hands on the way, and so keep a value when the operator lets go of them.
 	handedOver *fieldpath.Set
-	// then are the intents that tell the values of those fields after the last step, and gone those that it removes.
-	then []valued
-	gone *fieldpath.Set
 }
 
-// valued are fields with the values that they have in an intent.
-type valued struct {
-	intent *ownership.Intent
-	fields *fieldpath.Set
-}
-
-// shorten makes one step of a plan for a live child.
-func shorten(plan *transition.Plan, live ownership.Object) (*shortcut, error) {
-	s := &shortcut{handedOver: fieldpath.NewSet(), gone: fieldpath.NewSet()}
-	var earlier []*ownership.Intent
+// shorten makes one step of a plan for a child.
+func shorten(plan *transition.Plan, child *children.Child) (*shortcut, error) {
+	s := &shortcut{handedOver: fieldpath.NewSet()}
+	claimed := fieldpath.NewSet()
 	for _, step := range plan.Steps {
 		switch {
-		case step.Manager() == operator && s.intent != nil:
-			earlier, s.intent = append(earlier, s.intent), step
 		case step.Manager() == operator:
+			if s.intent != nil {
+				claimed = claimed.Union(s.intent.Fields())
+			}
 			s.intent = step
 		case step.Manager() == handover && s.intent == nil:
 			s.handedOver = s.handedOver.Union(step.Fields())
-			s.then = append(s.then, valued{step, step.Fields()})
 		}
 	}
-	if s.intent == nil {
+	if s.intent == nil || claimed.Empty() && s.handedOver.Empty() {
 		return s, nil
 	}
-	held := s.handedOver
-	for _, step := range earlier {
-		s.gone = s.gone.Union(step.Fields().Difference(s.intent.Fields()))
-		changed := differing(step, s.intent)
-		s.then = append(s.then, valued{s.intent, changed})
-		held = held.Union(changed)
+	recorded, err := s.recorded(child, claimed)
+	if err != nil {
+		return nil, err
 	}
-	held = held.Union(s.gone)
-	if held.Empty() {
-		return s, nil
+	merged, err := s.intent.Merge(recorded.Live)
+	if err != nil {
+		return nil, fmt.Errorf("foretelling several applies: %w", err)
 	}
-	rest, err := s.intent.WithoutFields(held)
-	if err == nil {
-		s.intent, err = rest.WithLive(live, held)
-	}
-	return s, err
+	s.net = merged.Object()
+	return s, nil
 }
 
-// differing returns the fields that both intents have, with different values.
-func differing(a, b *ownership.Intent) *fieldpath.Set {
-	fields := fieldpath.NewSet()
-	a.Fields().Intersection(b.Fields()).Leaves().Iterate(func(path fieldpath.Path) {
-		valueOfA, _ := a.Value(path)
-		valueOfB, _ := b.Value(path)
-		if !reflect.DeepEqual(valueOfA, valueOfB) {
-			fields.Insert(path.Copy())
-		}
-	})
-	return fields
+// recorded returns the child with the owners that the steps before the last one lead to. They change no value that the last
+// one does not change as well: the operator owns what it has claimed, and the hand-over manager what it keeps.
+func (s *shortcut) recorded(child *children.Child, claimed *fieldpath.Set) (*children.Child, error) {
+	rewrite, err := ownership.NewRewrite(child.Live)
+	if err != nil {
+		return nil, err
+	}
+	version := child.Object.GroupVersionKind().GroupVersion().String()
+	rewrite.Add(claimed, operator, version, metav1.Now())
+	rewrite.Drop(s.handedOver, func(m ownership.Manager) bool { return m == handover })
+	rewrite.Add(s.handedOver.Difference(s.intent.Fields()), handover, version, metav1.Now())
+	entries, err := rewrite.Entries()
+	if err != nil {
+		return nil, err
+	}
+	return child.WithRecord(entries), nil
 }
 
-// finish makes of the API server's answer what the last step would leave. The fields in question are plain ones.
-func (s *shortcut) finish(answer *unstructured.Unstructured) {
-	for _, v := range s.then {
-		v.fields.Iterate(func(path fieldpath.Path) {
-			value, _ := v.intent.Value(path)
-			// It fails only where a parent is no map, and the API server has just answered with these.
-			_ = unstructured.SetNestedField(answer.Object, value, names(path)...)
-		})
+// netPatch returns the merge patch from the live object to the net effect. It fails if the object has changed meanwhile.
+func (s *shortcut) netPatch(live *unstructured.Unstructured) ([]byte, error) {
+	now := live.DeepCopy()
+	now.SetManagedFields(nil)
+	now.SetResourceVersion("") // and so the patch holds it
+	current, err := now.MarshalJSON()
+	if err != nil {
+		return nil, err
 	}
-	s.gone.Iterate(func(path fieldpath.Path) {
-		at := names(path)
-		unstructured.RemoveNestedField(answer.Object, at...)
-		for n := len(at) - 1; n > 0; n-- {
-			if parent, found, err := unstructured.NestedMap(answer.Object, at[:n]...); err != nil || !found || len(parent) > 0 {
-				return
-			}
-			unstructured.RemoveNestedField(answer.Object, at[:n]...)
-		}
-	})
-}
-
-func names(path fieldpath.Path) []string {
-	names := make([]string, 0, len(path))
-	for _, element := range path {
-		if element.FieldName != nil {
-			names = append(names, *element.FieldName)
-		}
+	modified, err := s.net.MarshalJSON()
+	if err != nil {
+		return nil, err
 	}
-	return names
+	return jsonmergepatch.CreateThreeWayJSONMergePatch(current, modified, current)
 }
