@@ -65,6 +65,8 @@ var _ = Describe("diff", func() {
 		Entry("replicas that are handed over", ourSpec, strings.Replace(ourSpec, "replicas: 2, ", "", 1), "given up: "+handedOver, "not: replicas: 1"),
 		Entry("a variable that goes", ourSpec, "{image: 'registry.example/web:ours', replicas: 2, env: [{name: FIRST, value: x}]}",
 			`given up: `+modeField+" is removed\n", "\n-        - name: MODE\n"),
+		Entry("a default that excludes what is wanted", ourSpec, strings.Replace(ourSpec, "replicas: 2", "replicas: 3, deployment: {spec: {strategy: {type: Recreate}}}", 1),
+			"\n-  replicas: 2\n+  replicas: 3\n", "\n-    rollingUpdate:\n", "\n+    type: Recreate\n"),
 		Entry("a default that comes back", strings.Replace(ourSpec, "replicas", "imagePullPolicy: Never, replicas", 1), ourSpec,
 			`imagePullPolicy falls back to the API server's default: "IfNotPresent"`, "\n-        imagePullPolicy: Never\n+        imagePullPolicy: IfNotPresent\n"),
 	)
@@ -77,6 +79,24 @@ var _ = Describe("diff", func() {
 		Expect(r.stdout).To(ContainSubstring("\n-  replicas: 2\n+  replicas: 4\n"))
 	})
 
+	It("foretells how what nobody owns gives way to what excludes it", func(ctx SpecContext) {
+		given(ctx, "{image: 'registry.example/web:1', port: 8080}")
+		edit(ctx, "gone", theDeployment(ctx), `{spec: {template: {spec: {containers: [{name: app,
+ env: [{name: MODE, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], livenessProbe: {exec: {command: ["true"]}}}]}}}}`)
+		deployment := theDeployment(ctx)
+		deployment.ManagedFields = slices.DeleteFunc(deployment.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == "gone" })
+		Expect(env.Client.Update(ctx, deployment)).To(Succeed())
+
+		const after = "{image: 'registry.example/web:1', port: 8080, env: [{name: MODE, value: next}], livenessProbe: {tcpSocket: {port: app}}}"
+		r := diffFile(ctx, after)
+		Expect(r.code).To(Equal(1), r.stderr)
+		Expect(r.stdout).To(And(ContainSubstring("\n-          valueFrom:\n"), ContainSubstring("\n+          value: next\n"),
+			ContainSubstring("\n-          exec:\n"), ContainSubstring("\n+          tcpSocket:\n")))
+		given(ctx, after)
+		Expect(diffFile(ctx, after)).To(Equal(result{}))
+		Expect(theContainer(ctx).Env).To(HaveExactElements(HaveField("ValueFrom", BeNil())))
+	})
+
 	It("foretells all of an Application that is yet to be created", func(ctx SpecContext) {
 		r := diffFile(ctx, "{image: 'registry.example/web:1', port: 80, expose: ClusterIP}")
 		Expect(r.code).To(Equal(1), r.stderr)
@@ -86,12 +106,17 @@ var _ = Describe("diff", func() {
 
 	It("says under Abort that the child is left as it is, and why", func(ctx SpecContext) {
 		scaled.begun(ctx, ourSpec)
+		const applied = ", once the file is applied"
 		for when, r := range map[string]result{
-			"":                           plugin(ctx, "diff", "web"),
-			", once the file is applied": diffFile(ctx, strings.Replace(ourSpec, "web:ours", "web:next", 1)),
+			"":      plugin(ctx, "diff", "web"),
+			applied: diffFile(ctx, strings.Replace(ourSpec, "web:ours", "web:next", 1), "--server-side"),
 		} {
 			Expect(r.code).To(Equal(1), r.stderr)
-			Expect(r.stdout).To(Equal("# deployment/web in namespace " + namespace + " would be left as it is, because fields of it are contested, under conflictPolicy Abort\n" +
+			how := ""
+			if when == applied {
+				how = "# Application web in namespace " + namespace + " as \"kubectl apply --server-side\" would leave it\n"
+			}
+			Expect(r.stdout).To(Equal(how + "# deployment/web in namespace " + namespace + " would be left as it is, because fields of it are contested, under conflictPolicy Abort\n" +
 				"#   contested: .spec.replicas is 5, wanted 2, owned by \"kubectl\" (Update, subresource scale)\n" +
 				"#   what would end that" + when + ": kubectl application conflicts web --namespace=" + namespace + "\n"))
 		}
@@ -110,10 +135,26 @@ var _ = Describe("diff", func() {
 		const spec = "{image: 'registry.example/web:1', port: 80, expose: ClusterIP}"
 		Expect(kubectl(ctx, manifest(spec), "apply", "--filename=-").code).To(BeZero())
 		Eventually(ctx, synced).Should(Equal(metav1.ConditionTrue))
-		r := pluginWithInput(ctx, manifest("{image: 'registry.example/web:1', port: 80}"), "diff", "--filename=-")
+		const without = "{image: 'registry.example/web:1', port: 80}"
+		r := pluginWithInput(ctx, manifest(without), "diff", "--filename=-")
 		Expect(r.code).To(Equal(1), r.stderr)
 		Expect(r.stderr).To(BeEmpty())
+		Expect(r.stdout).To(HavePrefix("# Application web in namespace " + namespace + " as \"kubectl apply\" would leave it, by which it has been written so far; " +
+			"choose with --server-side or --server-side=false\n"))
 		Expect(r.stdout).To(ContainSubstring("service/web in namespace " + namespace + " would be deleted"))
+
+		By("choosing the other way, by which the file says nothing of what another manager has applied")
+		Expect(pluginWithInput(ctx, manifest(without), "diff", "--filename=-", "--server-side")).To(Equal(result{}))
+	})
+
+	It("foretells kubectl apply without --server-side of what has been applied with it, if told to", func(ctx SpecContext) {
+		given(ctx, ourSpec)
+		without := strings.Replace(ourSpec, "replicas: 2, ", "", 1)
+		Expect(diffFile(ctx, without).stdout).To(HavePrefix("# Application web in namespace " + namespace + ` as "kubectl apply --server-side" would leave it, by which`))
+		Expect(diffFile(ctx, without, "--server-side=false")).To(Equal(result{}), "nothing was applied so, and so nothing is removed")
+		r := plugin(ctx, "diff", "web", "--server-side")
+		Expect(r.code).To(Equal(2))
+		Expect(r.stderr).To(ContainSubstring("--server-side is about how a file is applied: name one with --filename"))
 	})
 
 	It("warns of a conflict about the Application itself, and shows what would come of the file", func(ctx SpecContext) {

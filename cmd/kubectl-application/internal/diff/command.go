@@ -19,8 +19,13 @@ type options struct {
 	factory      *cli.Factory
 	files        []string
 	fieldManager string
-	redact       bool
+	serverSide   bool
+	// choice is how the file is applied. Empty means as the Application has been so far.
+	choice applyMode
+	redact bool
 }
+
+const serverSideFlag = "server-side"
 
 // NewCommand returns "kubectl application diff".
 func NewCommand(f *cli.Factory) *cobra.Command {
@@ -35,6 +40,10 @@ The operator's own code builds what it would apply, and the API server answers i
 field manager. Beside the differences there are, in lines that begin with #, the conflicts that the operator would meet and
 what they hold up, and the fields that it would give up and what they fall back to.
 
+What a file does depends on how it is applied: kubectl apply keeps what others have set in the Application, and with
+--server-side that is told by field managers. The Application is taken to be applied as it has been so far, which a comment
+tells, unless you choose.
+
 You need the rights to patch the Deployment and the Service, and to create what is not there yet. KUBECTL_EXTERNAL_DIFF
 chooses a program for the differences, as for kubectl diff.
 
@@ -47,11 +56,17 @@ found out.`,
   kubectl application diff web`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: f.CompleteNames,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed(serverSideFlag) {
+				o.choice = modes[o.serverSide]
+			}
+			return o.run(cmd.Context(), args)
+		},
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&o.files, "filename", "f", nil, "Files with Applications, in YAML or JSON; - is the standard input.")
 	flags.StringVar(&o.fieldManager, "field-manager", "kubectl", "The field manager that the file is applied by.")
+	flags.BoolVar(&o.serverSide, serverSideFlag, false, "Whether the file is applied with kubectl apply --server-side. Not needed if that is as before.")
 	flags.BoolVar(&o.redact, "redact", false, "Hide the values of environment variables.")
 	utilruntime.Must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
 	utilruntime.Must(cmd.RegisterFlagCompletionFunc("field-manager", cobra.NoFileCompletions))
@@ -61,6 +76,9 @@ found out.`,
 func (o *options) run(ctx context.Context, args []string) error {
 	if (len(args) == 0) == (len(o.files) == 0) {
 		return errors.New("name either an Application or, with --filename, a file")
+	}
+	if o.choice != "" && len(o.files) == 0 {
+		return fmt.Errorf("--%s is about how a file is applied: name one with --filename", serverSideFlag)
 	}
 	c, err := o.factory.Client()
 	if err != nil {
@@ -104,7 +122,7 @@ func (o *options) subjects(ctx context.Context, c *cli.Client, args []string) ([
 			fromFile.SetNamespace(c.Namespace)
 			there := *c
 			there.Namespace = fromFile.Namespace
-			s, err := written(ctx, &there, fromFile, o.fieldManager)
+			s, err := written(ctx, &there, fromFile, o.fieldManager, o.choice)
 			if err != nil {
 				return nil, err
 			}
@@ -136,6 +154,9 @@ func (o *options) show(ctx context.Context, c *cli.Client, d *differ, s *subject
 		}
 		if outcome == nil || !outcome.Differs() {
 			continue
+		}
+		if comment := s.comment(); comment != "" && !differs {
+			fmt.Fprintln(o.factory.Out, comment)
 		}
 		differs = true
 		outcome.fromFile, outcome.isNew = len(o.files) > 0, s.isNew

@@ -26,11 +26,37 @@ type subject struct {
 	isNew bool
 	// warning is empty as a rule.
 	warning string
+	// mode is how the file is applied, and chosen whether the user says so. They are empty if that makes no difference.
+	mode   applyMode
+	chosen bool
+}
+
+// applyMode is how kubectl applies a file.
+type applyMode string
+
+const (
+	serverSide applyMode = "kubectl apply --server-side"
+	clientSide applyMode = "kubectl apply"
+)
+
+// modes are what --server-side chooses.
+var modes = map[bool]applyMode{true: serverSide, false: clientSide}
+
+// comment tells, in a line that diff tools pass over, which kind of apply is foretold.
+func (s *subject) comment() string {
+	if s.mode == "" {
+		return ""
+	}
+	comment := fmt.Sprintf("# Application %s in namespace %s as %q would leave it", s.app.Name, s.app.Namespace, s.mode)
+	if !s.chosen {
+		comment += fmt.Sprintf(", by which it has been written so far; choose with --%s or --%[1]s=false", serverSideFlag)
+	}
+	return comment
 }
 
 // written returns the Application as it would be once the file is applied. The API server tells, in a dry run: it validates,
 // it knows the uid, and what others have set in the Application stays.
-func written(ctx context.Context, c *cli.Client, fromFile *manifest.Application, fieldManager string) (*subject, error) {
+func written(ctx context.Context, c *cli.Client, fromFile *manifest.Application, fieldManager string, choice applyMode) (*subject, error) {
 	config := fromFile.Content.DeepCopy()
 	for _, field := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"} {
 		unstructured.RemoveNestedField(config.Object, "metadata", field)
@@ -38,10 +64,16 @@ func written(ctx context.Context, c *cli.Client, fromFile *manifest.Application,
 	unstructured.RemoveNestedField(config.Object, "status")
 	_, live, err := c.Application(ctx, config.GetName())
 	s := &subject{isNew: apierrors.IsNotFound(err)}
+	if live != nil {
+		s.mode, s.chosen = choice, choice != ""
+		if !s.chosen {
+			s.mode = modes[!appliedByClient(live, fieldManager)]
+		}
+	}
 	switch {
 	case err != nil && !s.isNew:
 		return nil, err
-	case live != nil && appliedByClient(live, fieldManager):
+	case s.mode == clientSide:
 		s.application, err = appliedClientSide(ctx, c, live, config)
 	default:
 		s.application = config.DeepCopy()
