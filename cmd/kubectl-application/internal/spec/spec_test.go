@@ -117,9 +117,9 @@ func TestEdits(t *testing.T) {
 				`{"op":"remove","path":"` + items + `0/ports/0/hostPort"}]'`,
 		},
 		{
-			path: container + `.env[name="C"].value`, value: "",
+			path: container + `.env[name="C"].value`, value: "d",
 			set: `--type=json --patch='[{"op":"test","path":"` + items + `1/name","value":"app"},{"op":"test","path":"` + items + `1/env/0/name","value":"C"},` +
-				`{"op":"add","path":"` + items + `1/env/0/value","value":""}]'`,
+				`{"op":"add","path":"` + items + `1/env/0/value","value":"d"}]'`,
 			drop: `--type=json --patch='[{"op":"test","path":"` + items + `1/name","value":"app"},{"op":"test","path":"` + items + `1/env/0/name","value":"C"},` +
 				`{"op":"remove","path":"` + items + `1/env/0/value"}]'`,
 		},
