@@ -154,6 +154,13 @@ var _ = Describe("FR-39: the operator without one of its rights", func() {
 		write(ctx, "{image: registry.example/web:1, deletionPolicy: Orphan}")
 		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonForbidden,
 			ContainSubstring(`cannot patch resource "applications"`)))
+
+		By("and once, though somebody holds a field of the status in which it says so")
+		hold(ctx, "somebody", `{"phase": "Running"}`)
+		Eventually(ctx, application).Should(HaveField("Status.Conflicts", ConsistOf(onStatus(".status.phase", "somebody"))))
+		waitForQuiet()
+		Expect(the(ctx, application).Status.Conflicts).To(HaveLen(1))
+		release(ctx, "somebody")
 		heals(ctx, grant)
 	})
 

@@ -44,13 +44,18 @@ var _ = Describe("A partial Deployment or Service", func() {
 		Expect(ownedByOperator(the(ctx, deployment))).To(Equal(before))
 	})
 
-	It("may hold empty values, which are owned, and nulls, which are as good as nothing", func(ctx SpecContext) {
-		given(ctx, `{image: registry.example/web:1, deployment: {metadata: {annotations: {}}, spec: {strategy: null, minReadySeconds: null, template: {spec: {
-			nodeSelector: {}, tolerations: [], affinity: null, hostAliases: null, containers: [{name: app, args: [], env: null, workingDir: null}],
-			volumes: [{name: scratch, emptyDir: {}}]}}}}}`)
-		Expect(ownedByOperator(the(ctx, deployment))).To(ContainElements(".metadata.annotations", pod+".nodeSelector", pod+".tolerations",
-			pod+`.containers[name="app"].args`, pod+`.volumes[name="scratch"].emptyDir`))
-		for _, field := range []string{".spec.strategy", ".spec.minReadySeconds", pod + ".affinity", pod + ".hostAliases"} {
+	It("may hold empty values, which are owned if the kind tells them from none, and else as good as nothing, like nulls", func(ctx SpecContext) {
+		given(ctx, `{image: registry.example/web:1, deployment: {metadata: {annotations: {}}, spec: {strategy: null, minReadySeconds: null, paused: false, template: {spec: {
+			dnsPolicy: "", restartPolicy: "", schedulerName: "", terminationGracePeriodSeconds: 0, enableServiceLinks: false,
+			nodeSelector: {}, tolerations: [], affinity: null, hostAliases: null, containers: [{name: app, args: [], env: null, workingDir: null,
+				imagePullPolicy: "", terminationMessagePath: "", livenessProbe: {httpGet: {port: 80, path: "", scheme: ""}, periodSeconds: 0, failureThreshold: 0}}],
+			volumes: [{name: scratch, emptyDir: {medium: ""}}]}}}}}`)
+		Expect(ownedByOperator(the(ctx, deployment))).To(ContainElements(pod+".terminationGracePeriodSeconds", pod+".enableServiceLinks",
+			pod+`.volumes[name="scratch"].emptyDir`))
+		for _, field := range []string{
+			".metadata.annotations", ".spec.strategy", ".spec.minReadySeconds", ".spec.paused", pod + ".affinity", pod + ".hostAliases", pod + ".dnsPolicy",
+			pod + ".nodeSelector", pod + ".tolerations", pod + `.containers[name="app"].args`, pod + `.containers[name="app"].livenessProbe.periodSeconds`,
+		} {
 			Expect(leaves(ctx, field)).To(BeEmpty(), field)
 		}
 		expectRest(ctx)
@@ -68,6 +73,12 @@ var _ = Describe("A partial Deployment or Service", func() {
 		given(ctx, partialPod(`{tolerations: [{key: a, operator: Exists, effect: ""}], containers: [{name: app,
 			resources: {limits: {cpu: 1000m, memory: 1024Mi}, requests: {cpu: 0.5}}, ports: [{containerPort: 53}, {containerPort: 53, protocol: UDP}],
 			env: [{name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}, {name: EMPTY, value: ""}]}]}`))
+		expectRest(ctx)
+	})
+
+	It("needs no request, either, for empty values in a Service, which the API server replaces", func(ctx SpecContext) {
+		given(ctx, partialService("NodePort", `{clusterIP: "", clusterIPs: [], ipFamilies: [], sessionAffinity: "", externalTrafficPolicy: "", internalTrafficPolicy: Cluster,
+			ports: [{name: more, port: 9090, protocol: "", targetPort: 0, nodePort: 0}]}`))
 		expectRest(ctx)
 	})
 
