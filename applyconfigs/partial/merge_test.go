@@ -75,6 +75,13 @@ func TestOverlap(t *testing.T) {
 		{"{metadata: {labels: {a: c, d: e}}}", ".metadata.labels.a"},
 		{"{metadata: {labels: {}}}", ""},
 		{
+			"{spec: {template: {spec: {containers: [{name: app, ports: [{containerPort: 80, protocol: '', name: ''}, {containerPort: 81, protocol: ''}]}]}}}}", "",
+		},
+		{
+			"{spec: {template: {spec: {containers: [{name: app, ports: [{containerPort: 80, protocol: '', name: b}]}]}}}}",
+			app + `.ports[containerPort=80,protocol="TCP"].name`,
+		},
+		{
 			"{spec: {template: {spec: {containers: [{name: app, image: b, args: [], ports: [{containerPort: 80, protocol: TCP, name: b}], env: [{name: A, value: ''}, {name: B, value: b}]}]}}}}",
 			app + ".args " + app + `.env[name="A"].value ` + app + ".image " + app + `.ports[containerPort=80,protocol="TCP"].name`,
 		},

@@ -56,6 +56,9 @@ func TestProblems(t *testing.T) {
 		{"two entries of one key, which one leaves to the default", deployments, app("ports: [{containerPort: 53}, {containerPort: 53, protocol: TCP}, {containerPort: 53, protocol: UDP}]"), []string{
 			container + `.ports[containerPort=53,protocol="TCP"]: there are two such entries, and lists like this one tell their entries apart by containerPort and protocol: remove one`,
 		}},
+		{"two entries of one key, which one leaves empty", deployments, app("ports: [{containerPort: 53, protocol: ''}, {containerPort: 53}]"), []string{
+			container + `.ports[containerPort=53,protocol="TCP"]: there are two such entries, and lists like this one tell their entries apart by containerPort and protocol: remove one`,
+		}},
 		{"an entry without its key", deployments, pod("containers: [{name: a}, {image: a}]"), []string{"it.spec.template.spec.containers[1]: name is missing, by which this list tells its entries apart"}},
 		{"a null for a key", deployments, pod("volumes: [{name: null}]"), []string{"it.spec.template.spec.volumes[0]: name is missing, by which this list tells its entries apart"}},
 		{"an object for a key", deployments, pod("volumes: [{name: {a: b}}]"), []string{"it.spec.template.spec.volumes[0].name: it must be a string, not an object"}},
