@@ -80,9 +80,12 @@ func contestsOwner(conflicts []ownership.Conflict) bool {
 	return slices.ContainsFunc(conflicts, func(c ownership.Conflict) bool { return strings.HasPrefix(c.Field, ".metadata.ownerReferences") })
 }
 
-// watchStranger watches the object of the child's name for as long as the cache need not hold it.
+// watchStranger watches the object of the child's name for as long as the cache need not hold it. That may be an object that
+// is yet to come, if none is created since the Application is paused.
 func (r *Reconciler) watchStranger(app *v1alpha1.Application, child *childKind, live client.Object) {
-	if live != nil && (!metav1.IsControlledBy(live, app) || live.GetLabels()[v1alpha1.LabelOwner] != v1alpha1.LabelOwnerValue) {
+	mayCome := live == nil && app.Spec.Paused
+	isThere := live != nil && (!metav1.IsControlledBy(live, app) || live.GetLabels()[v1alpha1.LabelOwner] != v1alpha1.LabelOwnerValue)
+	if mayCome || isThere {
 		r.strangers.watch(app, child)
 		return
 	}
