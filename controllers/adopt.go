@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/desired"
 	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
@@ -25,14 +25,8 @@ func objectionToAdopt(live client.Object, app *v1alpha1.Application) string {
 	if owner := metav1.GetControllerOf(live); owner != nil {
 		return fmt.Sprintf("%s %s controls it: an object has one controller", owner.Kind, owner.Name)
 	}
-	deployment, ok := live.(*appsv1.Deployment)
-	if !ok {
-		return ""
-	}
-	wanted := &metav1.LabelSelector{MatchLabels: v1alpha1.SelectorLabels(app.Name)}
-	if !equality.Semantic.DeepEqual(deployment.Spec.Selector, wanted) {
-		return fmt.Sprintf("its selector is %q where the Application's is %q, and the selector of a Deployment cannot be changed",
-			metav1.FormatLabelSelector(deployment.Spec.Selector), metav1.FormatLabelSelector(wanted))
+	if deployment, ok := live.(*appsv1.Deployment); ok {
+		return desired.ObjectionToSelector(deployment.Spec.Selector, app)
 	}
 	return ""
 }

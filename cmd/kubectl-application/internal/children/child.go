@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
@@ -122,12 +123,35 @@ func (c *Child) Hindrance() string {
 		return ""
 	case owner != nil:
 		return fmt.Sprintf("is controlled by %s %s and not by this Application, so the operator leaves it alone", owner.Kind, owner.Name)
-	case c.Live.GetAnnotations()[v1alpha1.AnnotationAdopt] == c.App.Name:
+	}
+	objection := c.objectionToAdopt()
+	switch consents := c.Live.GetAnnotations()[v1alpha1.AnnotationAdopt] == c.App.Name; {
+	case consents && objection == "":
 		return ""
+	case consents:
+		return fmt.Sprintf("asks to be adopted by the annotation %s, which cannot be done: %s", v1alpha1.AnnotationAdopt, objection)
+	case objection != "":
+		return "does not belong to this Application, so the operator leaves it alone: delete it, or give the Application another name. It cannot be adopted: " + objection
 	default:
 		return fmt.Sprintf("does not belong to this Application, so the operator leaves it alone: delete or rename it, or let it be adopted by the annotation %s=%s on it",
 			v1alpha1.AnnotationAdopt, c.App.Name)
 	}
+}
+
+// objectionToAdopt says why the Application cannot take over a child that nobody controls, or nothing if it can.
+func (c *Child) objectionToAdopt() string {
+	if c.Object != cli.DeploymentObject {
+		return ""
+	}
+	selector := &metav1.LabelSelector{}
+	content, _, err := unstructured.NestedMap(c.Live.Object, "spec", "selector")
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(content, selector)
+	}
+	if err != nil {
+		return fmt.Sprintf("its selector cannot be read: %v", err)
+	}
+	return desired.ObjectionToSelector(selector, c.App)
 }
 
 // asObject keeps a nil pointer from becoming an interface that is not nil.

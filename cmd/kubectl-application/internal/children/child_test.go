@@ -22,6 +22,7 @@ func TestHindrance(t *testing.T) {
 	for name, tc := range map[string]struct {
 		owner    *metav1.OwnerReference
 		consents bool
+		selector map[string]any
 		going    bool
 		want     string
 	}{
@@ -29,12 +30,21 @@ func TestHindrance(t *testing.T) {
 		"its own, going":           {owner: &ours, going: true, want: "is being deleted"},
 		"nobody's":                 {want: "does not belong to this Application, so the operator leaves it alone: delete or rename it, or let it be adopted by the annotation application.mycompany.io/adopt=web on it"},
 		"nobody's, which consents": {consents: true},
-		"another's":                {owner: &theirs, want: "is controlled by Site shop and not by this Application"},
-		"another's that consents":  {owner: &theirs, consents: true, want: "is controlled by Site shop"},
-		"an earlier Application's": {owner: &earlier, want: "is controlled by Application web and not by this Application"},
+		"not to be adopted": {selector: map[string]any{"app": "web"}, want: `does not belong to this Application, so the operator leaves it alone: delete it, or give the Application another name. ` +
+			`It cannot be adopted: its selector is "app=web" where the Application's is "app=web,owner=application-operator", and the selector of a Deployment cannot be changed`},
+		"not to be adopted, which consents": {consents: true, selector: map[string]any{"app": "web"}, want: `asks to be adopted by the annotation application.mycompany.io/adopt, which cannot be done: its selector is "app=web"`},
+		"another's":                         {owner: &theirs, want: "is controlled by Site shop and not by this Application"},
+		"another's that consents":           {owner: &theirs, consents: true, want: "is controlled by Site shop"},
+		"an earlier Application's":          {owner: &earlier, want: "is controlled by Application web and not by this Application"},
 	} {
 		live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment"}}
 		live.SetName("web")
+		if tc.selector == nil {
+			tc.selector = map[string]any{"app": "web", "owner": "application-operator"}
+		}
+		if err := unstructured.SetNestedMap(live.Object, tc.selector, "spec", "selector", "matchLabels"); err != nil {
+			t.Fatal(err)
+		}
 		if tc.owner != nil {
 			live.SetOwnerReferences([]metav1.OwnerReference{*tc.owner})
 		}
