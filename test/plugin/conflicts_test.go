@@ -71,6 +71,12 @@ var _ = Describe("conflicts", func() {
 		Expect(r.stderr).To(Equal("Nothing is contested.\n"))
 	})
 
+	It("says that there is nothing that could be contested", func(ctx SpecContext) {
+		r := plugin(ctx, "conflicts")
+		Expect(r.code).To(BeZero())
+		Expect(r.stderr).To(Equal("No Applications found in " + namespace + " namespace.\n"))
+	})
+
 	DescribeTable("tells what is contested, by whom, and what would end it, so that nothing else has to be known:",
 		func(ctx SpecContext, q quarrel, way, outcome string) {
 			q.begun(ctx, ourSpec)

@@ -178,7 +178,8 @@ var _ = Describe("diff", func() {
 		Expect(kubectl(ctx, "", "create", "deployment", "web", "--image=other", "--namespace="+namespace).code).To(BeZero())
 		r := diffFile(ctx, ourSpec)
 		Expect(r.code).To(Equal(1), r.stderr)
-		Expect(r.stdout).To(ContainSubstring("would be left as it is, because it does not belong to this Application"))
+		Expect(r.stdout).To(ContainSubstring("would be left as it is, because it does not belong to this Application, so the operator leaves it alone: delete it, or give the Application another name. " +
+			`It cannot be adopted: its selector is "app=web" where the Application's is "app=web,owner=application-operator"`))
 	})
 
 	It("hides values of variables when told to, and yet tells that they differ", func(ctx SpecContext) {

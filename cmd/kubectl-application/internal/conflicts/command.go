@@ -96,7 +96,14 @@ func (o *options) run(ctx context.Context, args []string) error {
 	if len(found) > 0 {
 		return cli.Found()
 	}
-	fmt.Fprintln(o.factory.ErrOut, "Nothing is contested.")
+	switch {
+	case len(applications) > 0:
+		fmt.Fprintln(o.factory.ErrOut, "Nothing is contested.")
+	case o.allNamespaces:
+		fmt.Fprintln(o.factory.ErrOut, "No Applications found.")
+	default:
+		fmt.Fprintf(o.factory.ErrOut, "No Applications found in %s namespace.\n", c.Namespace)
+	}
 	return nil
 }
 

@@ -45,7 +45,13 @@ operator has made would take its owner from it.`,
 
   # The same of what is in the cluster, with the owner reference
   kubectl get applications.application.mycompany.io web --output=yaml | kubectl application render -f -`,
-		Args:              cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%q: render takes no name, but a file, with --filename. Of what is in the cluster, kubectl writes one: "+
+					"kubectl get %s NAME --output=yaml | kubectl application render --filename=-", args[0], cli.ApplicationResource)
+			}
+			return nil
+		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(*cobra.Command, []string) error { return o.run() },
 	}

@@ -72,7 +72,7 @@ func TestRefused(t *testing.T) {
 	for message, args := range map[string][]string{
 		"no file: name one with --filename":       {},
 		"--output=xml: must be one of yaml, json": {"--filename=-", "--output=xml"},
-		`unknown command "web" for "render"`:      {"web", "--filename=-"},
+		`"web": render takes no name, but a file`: {"web", "--filename=-"},
 		`unknown field "spec.imagee"`:             {"--filename=-"},
 	} {
 		_, _, err := run(t, strings.Replace(simple, "image:", "imagee:", 1), args...)

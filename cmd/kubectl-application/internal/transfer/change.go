@@ -9,9 +9,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/applyconfigs/partial"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 )
 
@@ -113,6 +115,9 @@ func field(child *children.Child, text string, known *fieldpath.Set) (fieldpath.
 	if err != nil {
 		return nil, refuse("%v: paths look like .spec.template.spec.containers[name=\"app\"].image, as \"kubectl application owners\" prints them", err)
 	}
+	if keyed, is := byKeys(child, path); is {
+		return nil, refuse("%s: entries of this list are told by their keys, and not by their place: the one there now is %s", path, keyed)
+	}
 	if within := below(known, path); len(within) > 0 {
 		return nil, refuse("%s is no single field: name one of %s", path, strings.Join(within, ", "))
 	}
@@ -120,6 +125,45 @@ func field(child *children.Child, text string, known *fieldpath.Set) (fieldpath.
 		return nil, refuse("%s is the key of a list item: all that have a part in the item own it together", path)
 	}
 	return path, nil
+}
+
+// byKeys returns a path with keys in place of indexes, and whether it had an index for which the live object has an item
+// with keys.
+func byKeys(child *children.Child, path fieldpath.Path) (fieldpath.Path, bool) {
+	known := child.Intent.Fields()
+	for _, entry := range record(child) {
+		known = known.Union(entry.Fields)
+	}
+	keyed, is := path.Copy(), false
+	for n, element := range path {
+		if element.Index == nil {
+			continue
+		}
+		items, _ := partial.ValueAt(child.Live.Object, keyed[:n]).([]any)
+		for _, item := range items[min(*element.Index, len(items)):min(*element.Index+1, len(items))] {
+			if keys := keysOf(item, keyed[:n], known); len(keys) > 0 {
+				keyed[n], is = fieldpath.PathElement{Key: &keys}, true
+			}
+		}
+	}
+	return keyed, is
+}
+
+// keysOf returns the keys of an item of the list at a path, by the names that keys of known items have there.
+func keysOf(item any, list fieldpath.Path, known *fieldpath.Set) value.FieldList {
+	fields, _ := item.(map[string]any)
+	var keys value.FieldList
+	known.Iterate(func(path fieldpath.Path) {
+		if len(keys) > 0 || len(path) <= len(list) || !path[:len(list)].Equals(list) || path[len(list)].Key == nil {
+			return
+		}
+		for _, key := range *path[len(list)].Key {
+			if is, has := fields[key.Name]; has {
+				keys = append(keys, value.Field{Name: key.Name, Value: value.NewValueInterface(is)})
+			}
+		}
+	})
+	return keys
 }
 
 // below returns the fields within a field, keys of list items left out.

@@ -36,7 +36,7 @@ type options struct {
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&o.fields, "field", nil, "Path of the field, as \"kubectl application owners\" and \"conflicts\" print it. May be given several times.")
-	flags.Var(&o.object, "object", "The object that the field is of. Not needed where only one has such a field.")
+	flags.Var(childFlag{&o.object}, "object", "The object that the field is of. Not needed where only one has such a field.")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "Do not ask.")
 	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "client: only show what would change. server: let the API server check it as well, and change nothing.")
 	flags.BoolVar(&o.redact, "redact", false, "Hide the values of environment variables.")
@@ -60,11 +60,23 @@ func (o *options) complete() error {
 		return errors.New("no field: name one with --field")
 	case !slices.Contains(dryRuns, o.dryRun):
 		return fmt.Errorf("--dry-run=%s: must be one of %s", o.dryRun, strings.Join(dryRuns, ", "))
-	case o.object != "" && !o.object.IsChild():
-		return fmt.Errorf("--object=%s: must be one of %s", o.object, strings.Join(objectNames(), ", "))
 	}
 	return nil
 }
+
+// childFlag is the value of --object where only children have what is asked for.
+type childFlag struct{ *cli.Object }
+
+// Set accepts the names of children.
+func (f childFlag) Set(value string) error {
+	if !slices.Contains(objectNames(), value) {
+		return fmt.Errorf("must be one of %s", strings.Join(objectNames(), ", "))
+	}
+	return f.Object.Set(value)
+}
+
+// Type is what the help calls the value.
+func (childFlag) Type() string { return strings.Join(objectNames(), "|") }
 
 func objectNames() []string {
 	names := make([]string, 0, len(children.Objects))

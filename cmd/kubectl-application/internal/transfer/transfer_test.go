@@ -285,17 +285,19 @@ func TestRefusals(t *testing.T) {
 		plan   func(*children.Child) (*Change, error)
 		want   string
 	}{
-		"no path":                  {plan: take("replicas"), want: `nothing can be at "replicas": paths look like .spec.template`},
-		"an item":                  {plan: take(app), want: app + ` is no single field: name one of ` + app + `.args, ` + variable + `, ` + image},
-		"a key":                    {plan: take(app + ".name"), want: `is the key of a list item`},
-		"an unwanted one":          {plan: take(app + ".imagePullPolicy"), want: "the Application wants nothing at " + app + ".imagePullPolicy of deployment/web, so the operator would not own it: set .spec.imagePullPolicy of the Application first"},
-		"one of no short field":    {plan: take(".spec.paused"), want: "set .spec.deployment.spec.paused of the Application first"},
-		"one that is never wanted": {plan: take(".metadata.finalizers"), want: "no field of the Application's spec is about it, and it stays with those who own it"},
-		"no child":                 {change: func(c *children.Child) { c.Live = nil }, plan: take(replicas), want: "there is no deployment/web yet"},
-		"no wish":                  {change: func(c *children.Child) { c.Intent = nil }, plan: take(replicas), want: "the Application wants no Deployment"},
-		"a stranger":               {change: func(c *children.Child) { c.Live.SetOwnerReferences(nil) }, plan: take(replicas), want: "deployment/web does not belong to this Application"},
-		"one that goes":            {change: func(c *children.Child) { c.Live.SetDeletionTimestamp(&metav1.Time{Time: fieldserver.Moment}) }, plan: take(replicas), want: "is being deleted"},
-		"no record":                {change: func(c *children.Child) { c.Live.SetManagedFields(nil) }, plan: take(replicas), want: "metadata.managedFields of deployment/web cannot be read"},
+		"no path":                         {plan: take("replicas"), want: `nothing can be at "replicas": paths look like .spec.template`},
+		"an item":                         {plan: take(app), want: app + ` is no single field: name one of ` + app + `.args, ` + variable + `, ` + image},
+		"a key":                           {plan: take(app + ".name"), want: `is the key of a list item`},
+		"one by its place":                {plan: take(".spec.template.spec.containers[0].env[0].value"), want: ".spec.template.spec.containers[0].env[0].value: entries of this list are told by their keys, and not by their place: the one there now is " + variable},
+		"one by a place where nothing is": {plan: take(".spec.template.spec.containers[7].image"), want: "the Application wants nothing at .spec.template.spec.containers[7].image"},
+		"an unwanted one":                 {plan: take(app + ".imagePullPolicy"), want: "the Application wants nothing at " + app + ".imagePullPolicy of deployment/web, so the operator would not own it: set .spec.imagePullPolicy of the Application first"},
+		"one of no short field":           {plan: take(".spec.paused"), want: "set .spec.deployment.spec.paused of the Application first"},
+		"one that is never wanted":        {plan: take(".metadata.finalizers"), want: "no field of the Application's spec is about it, and it stays with those who own it"},
+		"no child":                        {change: func(c *children.Child) { c.Live = nil }, plan: take(replicas), want: "there is no deployment/web yet"},
+		"no wish":                         {change: func(c *children.Child) { c.Intent = nil }, plan: take(replicas), want: "the Application wants no Deployment"},
+		"a stranger":                      {change: func(c *children.Child) { c.Live.SetOwnerReferences(nil) }, plan: take(replicas), want: "deployment/web does not belong to this Application"},
+		"one that goes":                   {change: func(c *children.Child) { c.Live.SetDeletionTimestamp(&metav1.Time{Time: fieldserver.Moment}) }, plan: take(replicas), want: "is being deleted"},
+		"no record":                       {change: func(c *children.Child) { c.Live.SetManagedFields(nil) }, plan: take(replicas), want: "metadata.managedFields of deployment/web cannot be read"},
 		"the last claim": {change: func(c *children.Child) {
 			c.Live.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "x", Operation: "Update", APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`)}})
 		}, plan: take(replicas), want: "no other field of deployment/web has an owner on record"},
