@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -158,6 +159,17 @@ func serverWords(err error) string {
 		words = status.Status().Message
 	}
 	return localEnd.ReplaceAllString(words, "")
+}
+
+// unlessTold returns err, or nil if no retry can help and the live status says so already. The operator's own status write
+// brings an Application round once more, and so does a restart; the log is to tell of a refused spec once.
+func unlessTold(app *v1alpha1.Application, status *v1alpha1.ApplicationStatus, err error) error {
+	was := meta.FindStatusCondition(app.Status.Conditions, v1alpha1.ConditionSynced)
+	is := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionSynced)
+	if errors.Is(err, reconcile.TerminalError(nil)) && was != nil && is != nil && *was == *is {
+		return nil
+	}
+	return err
 }
 
 // retryError joins the errors of the children into what the reconcile returns: terminal only if all are.

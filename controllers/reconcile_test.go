@@ -104,6 +104,34 @@ func TestReconcileErrors(t *testing.T) {
 	}
 }
 
+// TestReconcileTellsOfARefusalOnce: the operator's own status write, or a restart, brings the Application round again.
+func TestReconcileTellsOfARefusalOnce(t *testing.T) {
+	r, s, _ := newReconciler(t)
+	s.fails["apply Deployment"] = invalid()
+	if err := reconcileWeb(t, r); !errors.Is(err, reconcile.TerminalError(nil)) {
+		t.Fatalf("the first time: %v", err)
+	}
+	told := newApp()
+	told.Status = s.status
+
+	for _, c := range []struct {
+		name  string
+		fails error
+		told  bool
+	}{
+		{"the same", invalid(), true},
+		{"in other words", untyped(), false},
+		{"by a quota, which may be raised", overQuota(), false},
+	} {
+		r, s, _ := newReconciler(t)
+		s.fails["apply Deployment"] = c.fails
+		s.cached["Application"], s.stored["Application"] = told.DeepCopy(), told.DeepCopy()
+		if err := reconcileWeb(t, r); (err == nil) != c.told {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
 func TestReconcileConflictIsReported(t *testing.T) {
 	r, s, _ := newReconciler(t)
 	s.fails["apply Deployment"] = fieldConflict()

@@ -89,7 +89,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	r.metrics.latency.observe(app, &status, r.Clock.Now())
 	r.announceTransitions(ctx, app, &status)
-	return ctrl.Result{}, retryError(deployment, service)
+	return ctrl.Result{}, unlessTold(app, &status, retryError(deployment, service))
 }
 
 // forget drops what the process remembers of an Application that is gone or going.
