@@ -61,17 +61,16 @@ func (s *state) own(command string) (release func(), err error) {
 	}
 	return func() {
 		_ = os.Remove(s.kubeconfig())
-		_ = f.Truncate(0)
-		f.Close()
+		f.Close() // the content means nothing without the lock, and others may be reading it
 	}, nil
 }
 
-func rewrite(f *os.File, content string) error {
-	if err := f.Truncate(0); err != nil {
+// rewrite replaces the content of a file that others may be reading: the first line is never missing.
+func rewrite(f *os.File, line string) error {
+	if _, err := f.WriteAt([]byte(line), 0); err != nil {
 		return err
 	}
-	_, err := f.WriteAt([]byte(content), 0)
-	return err
+	return f.Truncate(int64(len(line)))
 }
 
 // owner returns the owner, nil if there is none.
@@ -95,7 +94,14 @@ func (s *state) owner() (*owner, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, command, _ := strings.Cut(strings.TrimSpace(string(content)), " ")
+	for tries := 0; len(content) == 0 && tries < 100; tries++ {
+		time.Sleep(10 * time.Millisecond) // its owner has just come, and is about to write
+		if content, err = os.ReadFile(f.Name()); err != nil {
+			return nil, err
+		}
+	}
+	line, _, _ := strings.Cut(string(content), "\n")
+	id, command, _ := strings.Cut(line, " ")
 	pid, err := strconv.Atoi(id)
 	if err != nil {
 		return nil, fmt.Errorf("%s is locked but names no process: %q", f.Name(), content)

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/applyconfigs/ownership"
@@ -83,9 +84,12 @@ var _ = Describe("diff", func() {
 		given(ctx, "{image: 'registry.example/web:1', port: 8080}")
 		edit(ctx, "gone", theDeployment(ctx), `{spec: {template: {spec: {containers: [{name: app,
  env: [{name: MODE, valueFrom: {fieldRef: {fieldPath: metadata.name}}}], livenessProbe: {exec: {command: ["true"]}}}]}}}}`)
-		deployment := theDeployment(ctx)
-		deployment.ManagedFields = slices.DeleteFunc(deployment.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == "gone" })
-		Expect(env.Client.Update(ctx, deployment)).To(Succeed())
+		// The Deployment controller may be writing, too.
+		Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+			deployment := theDeployment(ctx)
+			deployment.ManagedFields = slices.DeleteFunc(deployment.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == "gone" })
+			return env.Client.Update(ctx, deployment)
+		})).To(Succeed())
 
 		const after = "{image: 'registry.example/web:1', port: 8080, env: [{name: MODE, value: next}], livenessProbe: {tcpSocket: {port: app}}}"
 		r := diffFile(ctx, after)
