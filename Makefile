@@ -11,9 +11,9 @@ GO ?= go
 # What the operator reports about itself. Before the first tag, and outside of git, it keeps its own words.
 VERSION ?= $(shell git describe --tags --dirty 2>/dev/null)
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
-# Packages tested at once, and the limit for each. A suite runs a control plane of its own, for which it mostly waits; more
-# than three at once only wait for each other on two cores.
-TEST_PARALLEL ?= 3
+# Packages tested at once, and the limit for each. A suite runs a control plane of its own, so more than two at once
+# mostly wait for each other on a small machine.
+TEST_PARALLEL ?= 2
 TEST_TIMEOUT ?= 20m
 # More flags for `go test`, for instance: make test TEST_FLAGS='-run TestReconcile -v'.
 TEST_FLAGS ?=
