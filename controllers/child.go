@@ -22,9 +22,9 @@ var applier = ownership.Applier(v1alpha1.FieldManager)
 var (
 	// errApplicationGone: the Application that a child was to be created for is gone, or going.
 	errApplicationGone = errors.New("the Application is gone")
-	// errHandoverRaced: somebody took the field that was to be handed over. There is nothing left to hand over then, and
-	// their write is an event.
-	errHandoverRaced = errors.New("somebody took the field that was to be handed over")
+	// errPlanRaced: somebody wrote the child since the plan was made, and what is left of the plan could revert them. Their
+	// write is an event, and brings a new plan.
+	errPlanRaced = errors.New("somebody wrote the child since the plan was made")
 )
 
 // syncChild makes one child as app wants it, as far as that needs no force.
@@ -84,7 +84,7 @@ func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, 
 		raced, err = r.yieldRaced(ctx, app, child, result, intent, raced)
 	}
 	switch {
-	case errors.Is(err, errApplicationGone), errors.Is(err, errHandoverRaced):
+	case errors.Is(err, errApplicationGone), errors.Is(err, errPlanRaced):
 		return result.deferUntilEvent()
 	case err != nil:
 		return result.failed(err)
@@ -120,18 +120,18 @@ func (r *Reconciler) plan(app *v1alpha1.Application, result *childResult, intent
 func (r *Reconciler) takeSteps(ctx context.Context, app *v1alpha1.Application, child *childKind, result *childResult, plan *transition.Plan) ([]ownership.Conflict, error) {
 	for _, step := range plan.Steps {
 		answer, err := r.apply(ctx, app, child, result.live, step)
-		if conflicts, isConflict := ownership.FromErrorAndLive(err, managedFields(result.live), step.Manager()); isConflict {
-			if step.Manager() != applier {
-				return nil, errHandoverRaced
-			}
+		if conflicts, isConflict := ownership.FromErrorAndLive(err, managedFields(result.live), step.Manager()); isConflict && step.Manager() == applier {
 			return conflicts, nil
+		}
+		if step.Pinned && apierrors.IsConflict(err) {
+			return nil, errPlanRaced
 		}
 		if err != nil {
 			return nil, err
 		}
 		result.live = answer
 		if step.Manager() == applier {
-			if result.mutated, err = fieldsChanged(step, answer); err != nil {
+			if result.mutated, err = fieldsChanged(step.Intent, answer); err != nil {
 				return nil, err
 			}
 		}
@@ -186,9 +186,9 @@ func (r *Reconciler) prune(ctx context.Context, app *v1alpha1.Application, resul
 	return result
 }
 
-// apply sends the intent and returns the API server's answer.
-func (r *Reconciler) apply(ctx context.Context, app *v1alpha1.Application, child *childKind, live client.Object, intent *ownership.Intent) (client.Object, error) {
-	config := intent.Object()
+// apply sends a step and returns the API server's answer.
+func (r *Reconciler) apply(ctx context.Context, app *v1alpha1.Application, child *childKind, live client.Object, step transition.Step) (client.Object, error) {
+	config := step.Object()
 	if live == nil || !metav1.IsControlledBy(live, app) {
 		// It is about to become a child of app, and would go with it.
 		if err := r.stillWanted(ctx, app); err != nil {
@@ -198,9 +198,12 @@ func (r *Reconciler) apply(ctx context.Context, app *v1alpha1.Application, child
 	if live != nil {
 		// A child that was deleted in the meantime must not come back by mistake.
 		config.SetUID(live.GetUID())
+		if step.Pinned {
+			config.SetResourceVersion(live.GetResourceVersion())
+		}
 	}
 	// The client overwrites config with the answer.
-	err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(config), client.FieldOwner(intent.Manager().Name))
+	err := r.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(config), client.FieldOwner(step.Manager().Name))
 	r.metrics.applies.WithLabelValues(child.kind, string(applyOutcome(live, config, err))).Inc()
 	if err != nil {
 		return nil, err

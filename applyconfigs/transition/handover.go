@@ -26,7 +26,7 @@ var handedOver = map[string][]fieldpath.Path{
 //
 // Taking back: the hand-over manager, its only owner, sets the wanted value; the intent shares it; the hand-over
 // manager lets go.
-func (w *world) handover(intent *ownership.Intent) (before, after []*ownership.Intent, err error) {
+func (w *world) handover(intent *ownership.Intent) (before, after []Step, err error) {
 	held := w.managed.Fields(handoverManager)
 	share, release := w.identity.DeepCopy(), false
 	shares := false
@@ -50,14 +50,14 @@ func (w *world) handover(intent *ownership.Intent) (before, after []*ownership.I
 		if err != nil {
 			return nil, nil, err
 		}
-		before = append(before, step)
+		before = append(before, Step{Intent: step, Pinned: true})
 	}
 	if release {
 		step, err := ownership.NewIntent(w.types, handoverManager, w.identity)
 		if err != nil {
 			return nil, nil, err
 		}
-		after = append(after, step)
+		after = append(after, Step{Intent: step})
 	}
 	return before, after, nil
 }

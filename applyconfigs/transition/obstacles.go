@@ -128,7 +128,7 @@ func (w *world) giveWay(intent *ownership.Intent, obstacles []obstacle) (*owners
 
 // claimLeftovers returns the step that makes the operator the owner of the obstacles that nobody holds, at their live
 // values and instead of what they stand against. The intent, applied next, drops what it then owns.
-func (w *world) claimLeftovers(intent *ownership.Intent, obstacles []obstacle) ([]*ownership.Intent, error) {
+func (w *world) claimLeftovers(intent *ownership.Intent, obstacles []obstacle) ([]Step, error) {
 	drop, claim := fieldpath.NewSet(), fieldpath.NewSet()
 	for _, o := range obstacles {
 		if len(o.holders) > 0 || !ownership.Holds(intent.Fields(), o.place()) && len(o.wanted) > 0 {
@@ -151,5 +151,5 @@ func (w *world) claimLeftovers(intent *ownership.Intent, obstacles []obstacle) (
 	if err != nil {
 		return nil, err
 	}
-	return []*ownership.Intent{step}, nil
+	return []Step{{Intent: step, Pinned: true}}, nil
 }

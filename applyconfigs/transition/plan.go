@@ -13,13 +13,22 @@ import (
 type Plan struct {
 	// Steps are the applies to send, in this order, each under its own manager. There are none if the child is as wanted
 	// already, or Blocked.
-	Steps []*ownership.Intent
+	Steps []Step
 	// Conflicts are the contested fields with their owners, sorted.
 	Conflicts []ownership.Conflict
 	// Blocked: there are conflicts, and the policy is not to apply anything then.
 	Blocked bool
 	// Difference is what the child differs in from what is to be applied.
 	Difference ownership.Difference
+}
+
+// Step is one apply.
+type Step struct {
+	*ownership.Intent
+	// Pinned: the step repeats values of the live object. It holds for the version of the object that the plan was made
+	// for, or that the step before led to, and must carry its resourceVersion: what somebody wrote since would be reverted
+	// otherwise, and not every write leaves an owner to conflict with (a scale to zero does not).
+	Pinned bool
 }
 
 // For plans how to get from live, which is nil for a child that does not exist, to the intent. What an apply has met as
@@ -29,7 +38,7 @@ type Plan struct {
 func For(types managedfields.TypeConverter, intent *ownership.Intent, live ownership.Object, policy v1alpha1.ConflictPolicy, raced ...ownership.Conflict) (*Plan, error) {
 	if live == nil {
 		difference, err := intent.Compare(nil)
-		return &Plan{Steps: []*ownership.Intent{intent}, Difference: difference}, err
+		return &Plan{Steps: []Step{{Intent: intent}}, Difference: difference}, err
 	}
 	world, err := observe(types, intent, live)
 	if err != nil {
@@ -108,7 +117,7 @@ func (w *world) steps(plan *Plan, intent *ownership.Intent, obstacles []obstacle
 	plan.Steps = append(plan.Steps, leftovers...)
 	plan.Steps = append(plan.Steps, twins...)
 	if !plan.Difference.Empty() {
-		plan.Steps = append(plan.Steps, intent)
+		plan.Steps = append(plan.Steps, Step{Intent: intent})
 	}
 	plan.Steps = append(plan.Steps, after...)
 	return nil

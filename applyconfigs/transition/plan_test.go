@@ -2,6 +2,7 @@ package transition_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/applyconfigs/transition"
 )
 
@@ -162,10 +164,7 @@ func TestPlan(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := newServer(t)
 			c.world(s)
-			plan, err := transition.For(types, intent(t, c.wanted), s.live(), c.policy)
-			if err != nil {
-				t.Fatal(err)
-			}
+			plan := planned(t, c.wanted, s.live(), c.policy)
 			if got := steps(plan); got != c.steps {
 				t.Errorf("steps are %q, want %q (difference: %s)", got, c.steps, plan.Difference)
 			}
@@ -192,10 +191,7 @@ func TestPlan(t *testing.T) {
 // expectRest: what a plan leads to needs no further plan, and no plan is needed again after a crash at any step.
 func expectRest(t *testing.T, s *server, c planTest) {
 	t.Helper()
-	again, err := transition.For(types, intent(t, c.wanted), s.live(), c.policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := planned(t, c.wanted, s.live(), c.policy)
 	if len(again.Steps) > 0 {
 		t.Errorf("at rest there are steps %q (difference: %s)", steps(again), again.Difference)
 	}
@@ -208,10 +204,7 @@ func TestCrash(t *testing.T) {
 			s := newServer(t)
 			c.world(s)
 			for range 10 {
-				plan, err := transition.For(types, intent(t, c.wanted), s.live(), c.policy)
-				if err != nil {
-					t.Fatal(err)
-				}
+				plan := planned(t, c.wanted, s.live(), c.policy)
 				if len(plan.Steps) == 0 {
 					break
 				}
@@ -252,6 +245,30 @@ func play(t *testing.T, s *server, plan *transition.Plan, lowest int32) {
 			t.Errorf("after step %d of %q there are %d replicas", n+1, steps(plan), ptr.Deref(s.live().Spec.Replicas, 1))
 		}
 	}
+}
+
+// planned returns the plan for the world of a test.
+func planned(t *testing.T, wanted string, live ownership.Object, policy v1alpha1.ConflictPolicy) *transition.Plan {
+	t.Helper()
+	plan, err := transition.For(types, intent(t, wanted), live, policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, step := range plan.Steps {
+		if want := repeatsLive(plan, n); step.Pinned != want {
+			t.Errorf("step %d of %q: pinned is %t, want %t", n+1, steps(plan), step.Pinned, want)
+		}
+	}
+	return plan
+}
+
+// repeatsLive tells whether a step holds live values: what the hand-over manager shares, and whatever the operator applies
+// on the way to its intent.
+func repeatsLive(plan *transition.Plan, n int) bool {
+	if plan.Steps[n].Manager() == handover {
+		return !plan.Steps[n].Fields().Empty()
+	}
+	return slices.ContainsFunc(plan.Steps[n+1:], func(later transition.Step) bool { return later.Manager() == operator })
 }
 
 func steps(plan *transition.Plan) string {

@@ -107,13 +107,11 @@ func (s *realServer) replace(manager, spec string) {
 // plan plans how to get to what is wanted.
 func (s *realServer) plan(wanted string, policy v1alpha1.ConflictPolicy) *transition.Plan {
 	s.t.Helper()
-	plan, err := transition.For(types, intent(s.t, wanted), s.live(), policy)
-	s.must(plan, err)
-	return plan
+	return planned(s.t, wanted, s.live(), policy)
 }
 
 // send applies steps, unforced.
-func (s *realServer) send(steps ...*ownership.Intent) {
+func (s *realServer) send(steps ...transition.Step) {
 	s.t.Helper()
 	for n, step := range steps {
 		if _, err := s.objects.Apply(s.t.Context(), "web", step.Object(), metav1.ApplyOptions{FieldManager: step.Manager().Name}); err != nil {

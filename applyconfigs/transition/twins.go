@@ -23,7 +23,7 @@ var twinFields = []twins{{
 
 // claimTwins returns the step that makes the operator the owner of both names of a field that the intent lets go of, at
 // their live values. The intent, applied next, drops both. If somebody else owns one of them, the field stays anyway.
-func (w *world) claimTwins(intent *ownership.Intent) ([]*ownership.Intent, error) {
+func (w *world) claimTwins(intent *ownership.Intent) ([]Step, error) {
 	claim := fieldpath.NewSet()
 	for _, t := range twinFields {
 		if t.kind != w.identity.GetKind() {
@@ -49,5 +49,5 @@ func (w *world) claimTwins(intent *ownership.Intent) ([]*ownership.Intent, error
 	if err != nil {
 		return nil, err
 	}
-	return []*ownership.Intent{step}, nil
+	return []Step{{Intent: step, Pinned: true}}, nil
 }

@@ -141,6 +141,9 @@ func expectApply(patch cluster.Event) {
 	Expect(body.GetManagedFields()).To(BeNil(), "managedFields sent back: %s", patch)
 	expectNothingBut(body.Object, manager, managers[resource][manager], patch)
 	expectNoEmptyValues(body.Object, patch)
+	if _, shares := body.Object["spec"]; shares && manager == v1alpha1.FieldManagerHandover {
+		Expect(body.GetResourceVersion()).NotTo(BeEmpty(), "a value that was read goes with the version that it was read at: %s", patch)
+	}
 
 	if patch.Code() != 200 && patch.Code() != 201 {
 		return
@@ -156,7 +159,7 @@ func expectApply(patch cluster.Event) {
 	}
 }
 
-// expectNothingBut claims that an apply holds the object's identity and, if these are limited, nothing but these fields.
+// expectNothingBut claims that an apply holds the object's identity, with its version or without, and, if these are limited, nothing but these fields.
 func expectNothingBut(body map[string]any, manager string, fields []string, patch cluster.Event) {
 	GinkgoHelper()
 	if len(fields) == 0 {
@@ -164,7 +167,7 @@ func expectNothingBut(body map[string]any, manager string, fields []string, patc
 		return
 	}
 	rest := (&unstructured.Unstructured{Object: body}).DeepCopy().Object
-	for _, field := range append([]string{"apiVersion", "kind", "metadata.name", "metadata.namespace", "metadata.uid"}, fields...) {
+	for _, field := range append([]string{"apiVersion", "kind", "metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion"}, fields...) {
 		unstructured.RemoveNestedField(rest, strings.Split(field, ".")...)
 	}
 	walk("", rest, func(path string, value any) {

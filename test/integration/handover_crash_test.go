@@ -68,6 +68,21 @@ var _ = Describe("A hand-over of spec.replicas that is cut short", func() {
 		Expect(counted.course(ctx)).To(Equal([]int32{3, 7}))
 	})
 
+	It("gives way to somebody who scales to zero before its first step, although that leaves no owner", func(ctx SpecContext) {
+		given(ctx, scaledSpec)
+		counted := countReplicas(ctx)
+		met := addGate(ctx).once(applyOf("deployments", v1alpha1.FieldManagerHandover), func() bool {
+			scale(ctx, "kube-controller-manager", 0)
+			return true
+		})
+		write(ctx, unscaledSpec)
+		eventuallySynced(ctx)
+		Expect(met.Load()).To(BeTrue())
+		eventuallyOwned(ctx)
+		Expect(counted.course(ctx)).To(Equal([]int32{3, 0}))
+		Expect(loggedErrors()).To(BeEmpty())
+	})
+
 	It("gives way to somebody who scales before its first step", func(ctx SpecContext) {
 		given(ctx, scaledSpec)
 		counted := countReplicas(ctx)

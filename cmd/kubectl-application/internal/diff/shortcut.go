@@ -33,7 +33,7 @@ func shorten(plan *transition.Plan, child *children.Child) (*shortcut, error) {
 			if s.intent != nil {
 				claimed = claimed.Union(s.intent.Fields())
 			}
-			s.intent = step
+			s.intent = step.Intent
 		case step.Manager() == handover && s.intent == nil:
 			s.handedOver = s.handedOver.Union(step.Fields())
 		}
