@@ -16,6 +16,8 @@ type waysOut struct {
 	set bool
 	// remove: the spec can do without.
 	remove bool
+	// scale: there is no manager to give it up, only a count to scale to.
+	scale bool
 	// within is the field of the spec in which to do it, if it is spec.deployment or spec.service.
 	within string
 }
@@ -31,6 +33,9 @@ func (w waysOut) String() string {
 	}
 	if w.remove {
 		ways = append(ways, "remove it from "+where)
+	}
+	if w.scale {
+		return strings.Join(append(ways, "scale the object to what the spec wants"), ", or ")
 	}
 	return strings.Join(append(ways, "let its manager give it up"), ", or ")
 }
@@ -55,11 +60,13 @@ func (c *childResult) sourceOf(app *v1alpha1.Application, conflict ownership.Con
 // waysOutOf returns the ways out for one contested field.
 func (c *childResult) waysOutOf(app *v1alpha1.Application, conflict ownership.Conflict) waysOut {
 	source, exists := c.sourceOf(app, conflict)
+	nameless := conflict.Owner() == ownership.ScaledToZero
 	if !exists || !source.Held {
-		return waysOut{}
+		return waysOut{scale: nameless}
 	}
 	return waysOut{
-		set: source.Settable,
+		scale: nameless,
+		set:   source.Settable,
 		// Where the spec wants nothing any more, there is nothing left to remove.
 		remove: source.Removable && (conflict.Against == "" || !isWithin(conflict.Field, conflict.Against)),
 		within: source.Partial,

@@ -91,6 +91,9 @@ func listConflicts(conflicts []ownership.Conflict) string {
 }
 
 func describeOwner(c ownership.Conflict) string {
+	if c.Owner() == ownership.ScaledToZero {
+		return "somebody who scaled to zero, which the API server keeps no name of"
+	}
 	if c.Manager == "" {
 		return "a manager that the API server did not name"
 	}

@@ -14,8 +14,8 @@ type Conflict struct {
 	Field string
 	// Manager is the owner's name.
 	Manager string
-	// Operation and Subresource complete the owner's identity. Operation is empty only if the API server did not tell
-	// the owner in a form that is known here; Manager is empty then, too.
+	// Operation and Subresource complete the owner's identity, which may be ScaledToZero. Operation is empty only if the
+	// API server did not tell the owner in a form that is known here; Manager is empty then, too.
 	Operation   metav1.ManagedFieldsOperationType
 	Subresource string
 	// APIVersion at which the owner wrote the field. It is empty where the API server does not tell.

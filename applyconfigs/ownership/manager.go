@@ -27,6 +27,10 @@ type Manager struct {
 	Subresource string
 }
 
+// ScaledToZero stands for whoever set a count to 0 through the scale subresource: the API server then takes the field from
+// its owners and gives it to nobody, since a Scale leaves out a count of 0.
+var ScaledToZero = Manager{Operation: metav1.ManagedFieldsOperationUpdate, Subresource: "scale"}
+
 // Applier returns the manager of that name which applies to the main resource.
 func Applier(name string) Manager {
 	return Manager{Name: name, Operation: metav1.ManagedFieldsOperationApply}

@@ -81,6 +81,7 @@ func (w *world) contest(plan *Plan, intent *ownership.Intent) ([]obstacle, error
 	if err != nil {
 		return nil, err
 	}
+	foretold = append(foretold, w.scaledToZero(intent)...)
 	foretold = append(foretold, w.raced...)
 	obstacles, err := w.obstacles(intent, foretold)
 	if err != nil {

@@ -179,6 +179,42 @@ var _ = Describe("spec.replicas", func() {
 		expectNoFailures()
 	})
 
+	It("stays at the 0 that somebody scaled it to, although that leaves no owner", func(ctx SpecContext) {
+		byScaling := onDeployment(replicasField, "", byUpdate, "scale")
+		given(ctx, scaledSpec)
+		counted := countReplicas(ctx)
+		kubectl(ctx, "scale", "deployment/web", "--replicas=0")
+		eventuallyOwned(ctx)
+		Eventually(ctx, application).Should(And(
+			haveConflicts(byScaling),
+			haveCondition("Synced", "False", v1alpha1.ReasonFieldConflict, ContainSubstring("somebody who scaled to zero")),
+		))
+
+		By("changing something else, and starting anew")
+		write(ctx, "{image: registry.example/web:2, replicas: 3}")
+		whileOperatorIsDown(ctx, func() {})
+		waitForQuiet()
+		Expect(the(ctx, application)).To(haveConflicts(byScaling))
+
+		By("leaving the count to whoever scales")
+		write(ctx, "{image: registry.example/web:2, replicas: 3, conflictPolicy: Yield}")
+		Eventually(ctx, application).Should(haveCondition("Synced", "True", v1alpha1.ReasonFieldsYielded, ContainSubstring("somebody who scaled to zero")))
+		Expect(the(ctx, deployment).Spec.Template.Spec.Containers[0].Image).To(Equal("registry.example/web:2"))
+
+		By("scaling back to what is wanted")
+		kubectl(ctx, "scale", "deployment/web", "--replicas=3")
+		eventuallySynced(ctx)
+		eventuallyOwned(ctx, v1alpha1.FieldManager)
+
+		By("scaling to zero once more, and agreeing")
+		kubectl(ctx, "scale", "deployment/web", "--replicas=0")
+		Eventually(ctx, application).Should(HaveField("Status.Conflicts", ConsistOf(byScaling)))
+		given(ctx, "{image: registry.example/web:2, replicas: 0}")
+		eventuallyOwned(ctx, v1alpha1.FieldManager)
+		Expect(counted.course(ctx)).To(Equal([]int32{3, 0, 3, 0}))
+		expectNoFailures()
+	})
+
 	It("is taken from an autoscaler that the API server has no record of, whose next write then is contested", func(ctx SpecContext) {
 		By("scaling what nobody owns: an Update through /scale is recorded only if somebody has an entry already")
 		given(ctx, unscaledSpec)

@@ -33,6 +33,22 @@ var _ = Describe("take", func() {
 		return plugin(ctx, append([]string{"take", "web"}, args...)...)
 	}
 
+	It("takes a count back that was scaled to zero, and has no owner", func(ctx SpecContext) {
+		given(ctx, "{image: registry.example/web:ours, replicas: 3}")
+		Expect(kubectl(ctx, "", "scale", "deployment/web", "--replicas=0", "--namespace="+namespace).code).To(BeZero())
+		contested(ctx)
+		told := plugin(ctx, "conflicts", "web", "--output=wide")
+		Expect(told.stdout).To(And(
+			ContainSubstring("<nobody> (scaled to zero)"),
+			ContainSubstring("Take the field from somebody who scaled to zero"),
+			ContainSubstring("scale deployment/web --replicas=3")))
+
+		r := take(ctx, "--field=.spec.replicas", "--yes")
+		Expect(r.code).To(BeZero(), r.stderr)
+		Eventually(ctx, synced).Should(Equal(metav1.ConditionTrue))
+		Expect(theDeployment(ctx).Spec.Replicas).To(HaveValue(BeEquivalentTo(3)))
+	})
+
 	It("removes exactly one field from exactly the other managers, and says so in an Event", func(ctx SpecContext) {
 		given(ctx, ourSpec)
 		// Two managers that agree with each other, one of which owns more.

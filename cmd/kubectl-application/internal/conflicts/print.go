@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
@@ -160,6 +161,9 @@ func (c *Conflict) effect() string {
 
 // String names an owner and how it writes: kubectl (Update, scale).
 func (o Owner) String() string {
+	if (ownership.Manager{Name: o.Manager, Operation: o.Operation, Subresource: o.Subresource}) == ownership.ScaledToZero {
+		return "<nobody> (scaled to zero)"
+	}
 	how := string(o.Operation)
 	if o.Subresource != "" {
 		how += ", " + o.Subresource

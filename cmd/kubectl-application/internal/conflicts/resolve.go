@@ -15,6 +15,7 @@ import (
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/shell"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
 
 // Outcome is the value that a field has once a conflict has ended.
@@ -171,6 +172,9 @@ func (c *contest) ofWantingLive(source desired.Source) string {
 	if c.against != nil {
 		return description + ", which the field does not exclude"
 	}
+	if c.nameless() {
+		return description + ": the operator owns the field then"
+	}
 	return description + ": both own the field then"
 }
 
@@ -184,10 +188,17 @@ func (c *contest) ends(edit *spec.Edit) bool {
 	return err == nil && !slices.ContainsFunc(plan.Conflicts, func(o ownership.Conflict) bool { return o.Field == c.field.Field })
 }
 
+// nameless reports whether nobody on record owns the field.
+func (c *contest) nameless() bool { return c.field.Conflicts[0].Owner() == ownership.ScaledToZero }
+
 // owners names the owners in a sentence.
 func (c *contest) owners() string {
 	names := make([]string, 0, len(c.field.Conflicts))
 	for _, owner := range c.field.Conflicts {
+		if owner.Owner() == ownership.ScaledToZero {
+			names = append(names, words.Scaler)
+			continue
+		}
 		names = append(names, fmt.Sprintf("%q", owner.Manager))
 	}
 	return strings.Join(slices.Compact(names), " and ")

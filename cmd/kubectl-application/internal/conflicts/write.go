@@ -19,6 +19,9 @@ func (c *contest) write() (*Resolution, error) {
 	container := fieldpath.MakePathOrDie("spec", "template", "spec", "containers", fieldpath.KeyByFields("name", "app"))
 	switch {
 	case c.path.Equals(fieldpath.MakePathOrDie("spec", "replicas")):
+		if c.nameless() {
+			resolution.Description = "Scale to the wanted count: the operator owns it then"
+		}
 		resolution.Commands = []string{c.target.Kubectl("scale", c.child.Reference(), fmt.Sprintf("--replicas=%v", c.wanted))}
 		return resolution, nil
 	case c.path.Equals(append(container.Copy(), fieldpath.FieldNameElement("image"))):

@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/applyconfigs/ownership"
+	"mycompany.io/application-operator/applyconfigs/transition"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/children"
 	"mycompany.io/application-operator/cmd/kubectl-application/internal/words"
 )
@@ -19,6 +20,8 @@ func Take(child *children.Child, fields []string) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	managed := record(child)
+	held := managed.Fields(operator).Union(managed.Fields(handover))
 	var changes []FieldChange
 	for _, text := range fields {
 		path, err := field(child, text, child.Intent.Fields())
@@ -32,6 +35,12 @@ func Take(child *children.Child, fields []string) (*Change, error) {
 		change.From = rewrite.Drop(fieldpath.NewSet(path), isOther)
 		if change.Live, change.Wanted, err = values(child, path); err != nil {
 			return nil, err
+		}
+		if kind := child.Object.GroupVersionKind(); transition.IsScaled(kind.Kind, path) && change.Live == int64(0) && !held.Has(path) {
+			if len(change.From) == 0 {
+				change.From = []ownership.Manager{ownership.ScaledToZero}
+			}
+			rewrite.Add(fieldpath.NewSet(path), operator, kind.GroupVersion().String(), now())
 		}
 		changes = append(changes, change)
 	}

@@ -150,6 +150,13 @@ func TestTake(t *testing.T) {
 		is(t, "image", w.state(image), `ours: "application-operator" (Apply)`)
 		is(t, "replicas", w.state(replicas), `3: "application-operator" (Apply)`)
 	})
+	t.Run("a count of 0, which would count as scaled to zero if nobody owned it", func(t *testing.T) {
+		w := newWorld(t).force("helm", "spec: {replicas: 0}")
+		w.do(Take(w.child(ourSpec), []string{replicas}))
+		is(t, "then", w.state(replicas), `0: "application-operator" (Apply)`)
+		is(t, "conflicts", fmt.Sprint(w.reconcile(ourSpec)), "[]")
+		is(t, "at last", w.state(replicas), `3: "application-operator" (Apply)`)
+	})
 	t.Run("a shared field", func(t *testing.T) {
 		w := newWorld(t).force("helm", sameValue)
 		w.do(Take(w.child(ourSpec), []string{replicas}))

@@ -10,11 +10,18 @@ import (
 	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
+// Scaler names ownership.ScaledToZero.
+const Scaler = "somebody who scaled to zero"
+
 // Managers names managers: "kubectl" (Update, subresource scale) and "helm" (Apply). A manager's name may hold anything:
 // quoted, it cannot be taken for a part of the sentence.
 func Managers(managers []ownership.Manager) string {
 	names := make([]string, 0, len(managers))
 	for _, m := range managers {
+		if m == ownership.ScaledToZero {
+			names = append(names, Scaler)
+			continue
+		}
 		how := string(m.Operation)
 		if m.Subresource != "" {
 			how += ", subresource " + m.Subresource
