@@ -6,11 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/desired"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew; read the difference before you commit it")
@@ -35,9 +39,40 @@ func TestGolden(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(input), inputSuffix)
 		t.Run(name, func(t *testing.T) {
 			app := readApplication(t, filepath.Base(input))
-			checkGolden(t, name+deploymentSuffix, deploymentOf(t, app))
-			checkGolden(t, name+serviceSuffix, serviceOf(t, app))
+			children, err := desired.ForApplication(childTypes, app)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkGolden(t, name+deploymentSuffix, wire(t, children.Deployment))
+			var service map[string]any
+			if children.Service != nil {
+				service = wire(t, children.Service)
+			}
+			checkGolden(t, name+serviceSuffix, service)
 		})
+	}
+}
+
+// TestGoldenCoversSpec finds fields of the spec that no input has but the one that has everything.
+func TestGoldenCoversSpec(t *testing.T) {
+	inputs, err := filepath.Glob(filepath.Join("testdata", "*"+inputSuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	covered := map[string]bool{}
+	for _, input := range inputs {
+		if filepath.Base(input) == "everything"+inputSuffix {
+			continue
+		}
+		spec := reflect.ValueOf(readApplication(t, filepath.Base(input)).Spec)
+		for field, value := range spec.Fields() {
+			covered[field.Name] = covered[field.Name] || !value.IsZero()
+		}
+	}
+	for field := range reflect.TypeFor[v1alpha1.ApplicationSpec]().Fields() {
+		if !covered[field.Name] {
+			t.Errorf("no testdata/*%s is about %s", inputSuffix, field.Name)
+		}
 	}
 }
 
