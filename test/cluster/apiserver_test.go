@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -26,6 +28,7 @@ func TestAPIServer(t *testing.T) {
 	c := start(t, Options{CRDs: []string{"testdata"}})
 	t.Run("Identities", func(t *testing.T) { testIdentities(t, c) })
 	t.Run("AuditLog", func(t *testing.T) { testAuditLog(t, c) })
+	t.Run("Forced", func(t *testing.T) { testForced(t, c) })
 	t.Run("CRDs", func(t *testing.T) { testCRDs(t, c) })
 	t.Run("KubectlVersion", func(t *testing.T) { testKubectlVersion(t, c) })
 	t.Run("Existing", func(t *testing.T) { testExisting(t, c) })
@@ -116,6 +119,29 @@ func testAuditLog(t *testing.T, c *Cluster) {
 	watcher.Stop()
 	stop()
 	g.Eventually(func() (Events, error) { return c.Audit().Since(mark, append(watches, Complete())...) }).Should(HaveLen(1))
+}
+
+// testForced asks the API server itself what forces: such a request takes a field that another manager owns.
+func testForced(t *testing.T, c *Cluster) {
+	g := NewWithT(t)
+	client := kubernetes.NewForConfigOrDie(c.Config()).CoreV1().RESTClient()
+	apply := func(manager, force string) error {
+		return client.Patch(types.ApplyYAMLPatchType).Namespace("default").Resource("configmaps").Name("contested").
+			Param("fieldManager", manager).Param("force", force).
+			// In JSON: the API server records no patch whose body is nothing but YAML.
+			Body(fmt.Appendf(nil, `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "contested"}, "data": {"owner": %q}}`, manager)).
+			Do(t.Context()).Error()
+	}
+	g.Expect(apply("first", "false")).To(Succeed())
+	for i, value := range []string{"true", "True", "1", "yes", "", "false", "FALSE", "0"} {
+		manager := fmt.Sprint("manager-", i)
+		err := apply(manager, value)
+		g.Eventually(func() (Events, error) { return c.Audit().All(ByFieldManager(manager)) }).
+			Should(ConsistOf(HaveField("Forced()", err == nil)), "force=%s: %v", value, err)
+		if err != nil {
+			g.Expect(err).To(MatchError(apierrors.IsConflict, "is a conflict"))
+		}
+	}
 }
 
 func testCRDs(t *testing.T, c *Cluster) {

@@ -28,8 +28,11 @@ func (e Event) Query() url.Values {
 // FieldManager returns the field manager that the request named, if any.
 func (e Event) FieldManager() string { return e.Query().Get("fieldManager") }
 
-// Forced reports whether the request was a forced apply.
-func (e Event) Forced() bool { return e.Query().Get("force") == "true" }
+// Forced reports whether the request was a forced apply: to the API server, any value means that but false and 0.
+func (e Event) Forced() bool {
+	values := e.Query()["force"]
+	return len(values) > 0 && values[0] != "0" && !strings.EqualFold(values[0], "false")
+}
 
 // Code returns the HTTP status code of the response, 0 for one that never came.
 func (e Event) Code() int {

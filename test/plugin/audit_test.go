@@ -47,7 +47,7 @@ func pluginWrites(m cluster.Mark, filters ...cluster.Filter) cluster.Events {
 	writes, err := env.Audit().Since(m, append(filters, cluster.ByUserAgent("kubectl-application/"), cluster.Complete(), cluster.Writes())...)
 	Expect(err).NotTo(HaveOccurred())
 	for _, e := range writes {
-		Expect(e.Query().Get("force")).To(BeElementOf("", "false"), "forced: %s", e)
+		Expect(e.Forced()).To(BeFalse(), "forced: %s", e)
 	}
 	return writes
 }
