@@ -110,9 +110,10 @@ func cutFinding(line string) (place, message string, ok bool) {
 	return parts[0] + ":" + parts[1], parts[3], true
 }
 
-// forcedText is how a request says "force" without the client's typed options: as a query, as JSON or YAML, as a
-// flag, or as the key alone, which someone else then joins with its value.
-var forcedText = regexp.MustCompile(`(?i)^force$|\bforce\W+true\b|--force\b|--force-conflicts\b`)
+// forcedText is how a request says "force" without the client's typed options: as a query, in which any value but
+// false and 0 means true, even none, as JSON or YAML, as a flag, or as the key alone, which someone else then joins with
+// its value.
+var forcedText = regexp.MustCompile(`(?i)^force$|(^|[?&])force(=|&|$)|\bforce\W+true\b|--force\b|\bforce-conflicts\b`)
 
 // TestNoForceInText finds what a linter of identifiers can't: requests that are made forced by their text.
 func TestNoForceInText(t *testing.T) {
@@ -136,13 +137,18 @@ func TestForcedLiterals(t *testing.T) {
 	for text, want := range map[string]bool{
 		`"force"`:                      forced,
 		`"?fieldManager=x&force=true"`: forced,
+		`"fieldManager=x&force=1"`:     forced,
+		`"/web?force&fieldManager=x"`:  forced,
+		`"force="`:                     forced,
+		`"force-conflicts"`:            forced,
 		"`{\"force\": true}`":          forced,
 		`"{\"force\":true}"`:           forced,
 		`"force: true"`:                forced,
 		`"--force-conflicts"`:          forced,
 		`"never forced"`:               harmless,
 		`"reinforce = true"`:           harmless,
-		`"force=false"`:                harmless,
+		`"enforce=warn"`:               harmless,
+		`"?reinforce=true"`:            harmless,
 	} {
 		file, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x; var x = "+text, parser.SkipObjectResolution)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	renamed "sigs.k8s.io/controller-runtime/pkg/client"
@@ -56,6 +57,16 @@ func update(ctx context.Context, set kubernetes.Interface) {
 	_, _ = deployments.Update(ctx, nil, metav1.UpdateOptions{})                            // want "apply or delete"
 	_, _ = deployments.UpdateStatus(ctx, nil, metav1.UpdateOptions{})                      // want "apply or delete"
 	_, _ = deployments.Patch(ctx, "web", types.MergePatchType, nil, metav1.PatchOptions{}) // want "apply or delete"
+}
+
+func untyped(ctx context.Context, set kubernetes.Interface, direct rest.RESTClient) {
+	requests := set.AppsV1().RESTClient()
+	requests.Patch(types.ApplyYAMLPatchType).Do(ctx) // want "apply or delete"
+	requests.Post().Do(ctx)                          // want "apply or delete"
+	requests.Put().Do(ctx)                           // want "apply or delete"
+	requests.Verb("PATCH").Do(ctx)                   // want "apply or delete"
+	direct.Put().Do(ctx)                             // want "apply or delete"
+	requests.Get().Do(ctx)
 }
 
 type settings struct{ manager string }
