@@ -113,12 +113,11 @@ var _ = Describe("A partial Deployment or Service", func() {
 			"spec.deployment.spec.minReadySeconds: it must be a number, not a string; spec.service.spec.typ: there is no such field; did you mean type?"),
 	)
 
-	It("is refused by the API server itself where a list with keys is none, or without a Service", func(ctx SpecContext) {
+	It("is refused by the API server itself where a list with keys is none", func(ctx SpecContext) {
 		for spec, message := range map[string]string{
 			partialPod("{containers: [{name: a}, {name: a}]}"):                                         "duplicate entries for key",
 			partialPod("{containers: {name: a}}"):                                                      "containers: expected list",
 			partialPod("{containers: [{image: a}]}"):                                                   "name",
-			"{image: registry.example/web:1, service: {metadata: {annotations: {a: b}}}}":              "spec.service needs spec.expose",
 			"{image: registry.example/web:1, deployment: text}":                                        "spec.deployment: expected map",
 			partialService("ClusterIP", "{ports: [{port: 53}, {port: 53, protocol: TCP}]}"):            "duplicate entries for key",
 			partialService("ClusterIP", "{ports: [{name: more, port: 53, protocol: [TCP]}]}"):          "protocol",

@@ -15,76 +15,97 @@ import (
 // badName is the rule for metadata.name.
 const badName = "metadata.name becomes the name of a Service and the value of a label: use at most 63 lower case letters, digits or '-', beginning with a letter and ending with a letter or digit"
 
+// badImage is the rule for spec.image.
+const badImage = "spec.image must not begin or end with white space"
+
 func badPort(probe string) string {
 	return "spec." + probe + " has a port that cannot be: write a number from 1 to 65535 or the name of a port of the container, which is 'app' for spec.port"
 }
 
+// refusal is a spec that the CustomResourceDefinition refuses, and with which words.
+type refusal struct{ because, spec, message string }
+
+var refusals = []refusal{
+	{"it exposes no port", "expose: ClusterIP",
+		"spec.expose needs spec.port: set the port that the Service shall expose, or remove spec.expose"},
+	{"it has a partial Service, and no Service", "service: {metadata: {annotations: {a: b}}}",
+		"spec.service needs spec.expose: without it there is no Service; set spec.expose, or remove spec.service"},
+	{"it exposes in no known way", "port: 80, expose: Public",
+		`spec.expose: Unsupported value: "Public": supported values: "ClusterIP", "NodePort", "LoadBalancer"`},
+	{"its port is 0", "port: 0", "spec.port in body should be greater than or equal to 1"},
+	{"its port is too large", "port: 65536", "spec.port in body should be less than or equal to 65535"},
+	{"its replicas are negative", "replicas: -1", "spec.replicas in body should be greater than or equal to 0"},
+	{"its pull policy is none", "imagePullPolicy: Sometimes",
+		`spec.imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "IfNotPresent"`},
+	{"an env entry has an empty name", `env: [{name: ""}]`, "each entry of spec.env needs a name that is not empty"},
+	{"an env entry has both a value and a reference", "env: [{name: A, value: a, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]",
+		"an entry of spec.env has both value and valueFrom: keep one of the two"},
+	{"it requests more cpu than its limit", "resources: {requests: {cpu: 1001m}, limits: {cpu: 1}}",
+		"spec.resources requests more cpu or memory than its limit: lower the request or raise the limit"},
+	{"it requests more memory than its limit", "resources: {requests: {memory: 1Gi}, limits: {memory: 1000Mi}}",
+		"spec.resources requests more cpu or memory than its limit: lower the request or raise the limit"},
+	{"a liveness probe does nothing", "livenessProbe: {periodSeconds: 3}",
+		"spec.livenessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"},
+	{"a liveness probe does two things", "livenessProbe: {tcpSocket: {port: 1}, exec: {command: [a]}}",
+		"spec.livenessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"},
+	{"a liveness probe has a threshold of success", "livenessProbe: {tcpSocket: {port: 1}, successThreshold: 2}",
+		"spec.livenessProbe.successThreshold must be 1: remove it"},
+	{"a readiness probe does nothing", "readinessProbe: {}",
+		"spec.readinessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"},
+	{"a startup probe does nothing", "startupProbe: {periodSeconds: 3}",
+		"spec.startupProbe needs exactly one of exec, httpGet, tcpSocket and grpc"},
+	{"a startup probe has a threshold of success", "startupProbe: {tcpSocket: {port: 1}, successThreshold: 2}",
+		"spec.startupProbe.successThreshold must be 1: remove it"},
+	{"an env entry refers to nothing", "env: [{name: A, valueFrom: {}}]", "valueFrom of an entry of spec.env needs exactly one source"},
+	{"an env entry refers to two things", "env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}, configMapKeyRef: {name: a, key: b}}}]",
+		"valueFrom of an entry of spec.env needs exactly one source"},
+	{"an envFrom entry refers to nothing", "envFrom: [{prefix: A_}]", "each entry of spec.envFrom needs exactly one of configMapRef and secretRef"},
+	{"an envFrom entry refers to two things", "envFrom: [{configMapRef: {name: a}, secretRef: {name: a}}]",
+		"each entry of spec.envFrom needs exactly one of configMapRef and secretRef"},
+	{"it claims a resource of the pod", "resources: {claims: [{name: gpu}]}",
+		"spec.resources.claims cannot be used: the pods of an Application have no resource claims"},
+	{"a liveness probe has a negative number", "livenessProbe: {tcpSocket: {port: 1}, failureThreshold: -1}",
+		"spec.livenessProbe has a negative number: delays, periods and thresholds are 0 or more"},
+	{"a readiness probe has a negative number", "readinessProbe: {tcpSocket: {port: 1}, initialDelaySeconds: -1}",
+		"spec.readinessProbe has a negative number: delays, periods and thresholds are 0 or more"},
+	{"a startup probe has a negative number", "startupProbe: {tcpSocket: {port: 1}, timeoutSeconds: -1}",
+		"spec.startupProbe has a negative number: delays, periods and thresholds are 0 or more"},
+	{"a readiness probe has a grace period", "readinessProbe: {tcpSocket: {port: 1}, terminationGracePeriodSeconds: 5}",
+		"spec.readinessProbe.terminationGracePeriodSeconds cannot be: a readiness probe terminates nothing; remove it"},
+	{"a liveness probe asks a port number that cannot be", "livenessProbe: {httpGet: {port: 0}}", badPort("livenessProbe")},
+	{"a readiness probe asks a port number that cannot be", "readinessProbe: {tcpSocket: {port: 65536}}", badPort("readinessProbe")},
+	{"a startup probe asks a port number that cannot be", "startupProbe: {grpc: {port: 0}}", badPort("startupProbe")},
+	{"a probe asks a port by a name that is too long", "readinessProbe: {httpGet: {port: abcdefghijklmnop}}", badPort("readinessProbe")},
+	{"a probe asks a port by a name in capitals", "readinessProbe: {httpGet: {port: App}}", badPort("readinessProbe")},
+	{"a probe asks a port by a number in quotes", "readinessProbe: {tcpSocket: {port: '8080'}}", badPort("readinessProbe")},
+	{"a probe asks a port by a name that ends badly", "readinessProbe: {tcpSocket: {port: app-}}", badPort("readinessProbe")},
+	{"a liveness probe has no command to run", "livenessProbe: {exec: {}}", "spec.livenessProbe.exec needs a command"},
+	{"a startup probe has an empty command to run", "startupProbe: {exec: {command: []}}", "spec.startupProbe.exec needs a command"},
+	{"a readiness probe has no command to run", "readinessProbe: {exec: {command: []}}", "spec.readinessProbe.exec needs a command"},
+	{"a liveness probe has a scheme that is none", "livenessProbe: {httpGet: {port: 80, scheme: http}}", "spec.livenessProbe.httpGet.scheme must be HTTP or HTTPS"},
+	{"a startup probe has a scheme that is none", "startupProbe: {httpGet: {port: 80, scheme: TCP}}", "spec.startupProbe.httpGet.scheme must be HTTP or HTTPS"},
+	{"a readiness probe has a scheme that is none", "readinessProbe: {httpGet: {port: 80, scheme: FTP}}", "spec.readinessProbe.httpGet.scheme must be HTTP or HTTPS"},
+	{"it has more than 1000 env entries", "env: [" + manyVariables(1001) + "]", "spec.env: Too many: 1001: must have at most 1000 items"},
+}
+
 var _ = DescribeTable("An Application is refused as it is written, however it is written, if",
-	func(ctx SpecContext, spec, message string) {
-		expectRefused(ctx, web, "{image: registry.example/web:1, "+spec+"}", message)
+	func(ctx SpecContext, r refusal) {
+		expectRefused(ctx, web, "{image: registry.example/web:1, "+r.spec+"}", r.message)
 	},
-	Entry("it exposes no port", "expose: ClusterIP",
-		"spec.expose needs spec.port: set the port that the Service shall expose, or remove spec.expose"),
-	Entry("it exposes in no known way", "port: 80, expose: Public",
-		`spec.expose: Unsupported value: "Public": supported values: "ClusterIP", "NodePort", "LoadBalancer"`),
-	Entry("its port is 0", "port: 0", "spec.port in body should be greater than or equal to 1"),
-	Entry("its port is too large", "port: 65536", "spec.port in body should be less than or equal to 65535"),
-	Entry("its replicas are negative", "replicas: -1", "spec.replicas in body should be greater than or equal to 0"),
-	Entry("its pull policy is none", "imagePullPolicy: Sometimes",
-		`spec.imagePullPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "IfNotPresent"`),
-	Entry("an env entry has an empty name", `env: [{name: ""}]`, "each entry of spec.env needs a name that is not empty"),
-	Entry("an env entry has both a value and a reference", "env: [{name: A, value: a, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]",
-		"an entry of spec.env has both value and valueFrom: keep one of the two"),
-	Entry("it requests more cpu than its limit", "resources: {requests: {cpu: 1001m}, limits: {cpu: 1}}",
-		"spec.resources requests more cpu or memory than its limit: lower the request or raise the limit"),
-	Entry("it requests more memory than its limit", "resources: {requests: {memory: 1Gi}, limits: {memory: 1000Mi}}",
-		"spec.resources requests more cpu or memory than its limit: lower the request or raise the limit"),
-	Entry("a liveness probe does nothing", "livenessProbe: {periodSeconds: 3}",
-		"spec.livenessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"),
-	Entry("a liveness probe does two things", "livenessProbe: {tcpSocket: {port: 1}, exec: {command: [a]}}",
-		"spec.livenessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"),
-	Entry("a liveness probe has a threshold of success", "livenessProbe: {tcpSocket: {port: 1}, successThreshold: 2}",
-		"spec.livenessProbe.successThreshold must be 1: remove it"),
-	Entry("a readiness probe does nothing", "readinessProbe: {}",
-		"spec.readinessProbe needs exactly one of exec, httpGet, tcpSocket and grpc"),
-	Entry("a startup probe does nothing", "startupProbe: {periodSeconds: 3}",
-		"spec.startupProbe needs exactly one of exec, httpGet, tcpSocket and grpc"),
-	Entry("a startup probe has a threshold of success", "startupProbe: {tcpSocket: {port: 1}, successThreshold: 2}",
-		"spec.startupProbe.successThreshold must be 1: remove it"),
-	Entry("an env entry refers to nothing", "env: [{name: A, valueFrom: {}}]", "valueFrom of an entry of spec.env needs exactly one source"),
-	Entry("an env entry refers to two things", "env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}, configMapKeyRef: {name: a, key: b}}}]",
-		"valueFrom of an entry of spec.env needs exactly one source"),
-	Entry("an envFrom entry refers to nothing", "envFrom: [{prefix: A_}]", "each entry of spec.envFrom needs exactly one of configMapRef and secretRef"),
-	Entry("an envFrom entry refers to two things", "envFrom: [{configMapRef: {name: a}, secretRef: {name: a}}]",
-		"each entry of spec.envFrom needs exactly one of configMapRef and secretRef"),
-	Entry("it claims a resource of the pod", "resources: {claims: [{name: gpu}]}",
-		"spec.resources.claims cannot be used: the pods of an Application have no resource claims"),
-	Entry("a liveness probe has a negative number", "livenessProbe: {tcpSocket: {port: 1}, failureThreshold: -1}",
-		"spec.livenessProbe has a negative number: delays, periods and thresholds are 0 or more"),
-	Entry("a readiness probe has a negative number", "readinessProbe: {tcpSocket: {port: 1}, initialDelaySeconds: -1}",
-		"spec.readinessProbe has a negative number: delays, periods and thresholds are 0 or more"),
-	Entry("a startup probe has a negative number", "startupProbe: {tcpSocket: {port: 1}, timeoutSeconds: -1}",
-		"spec.startupProbe has a negative number: delays, periods and thresholds are 0 or more"),
-	Entry("a readiness probe has a grace period", "readinessProbe: {tcpSocket: {port: 1}, terminationGracePeriodSeconds: 5}",
-		"spec.readinessProbe.terminationGracePeriodSeconds cannot be: a readiness probe terminates nothing; remove it"),
-	Entry("a liveness probe asks a port number that cannot be", "livenessProbe: {httpGet: {port: 0}}", badPort("livenessProbe")),
-	Entry("a readiness probe asks a port number that cannot be", "readinessProbe: {tcpSocket: {port: 65536}}", badPort("readinessProbe")),
-	Entry("a startup probe asks a port number that cannot be", "startupProbe: {grpc: {port: 0}}", badPort("startupProbe")),
-	Entry("a probe asks a port by a name that is too long", "readinessProbe: {httpGet: {port: abcdefghijklmnop}}", badPort("readinessProbe")),
-	Entry("a probe asks a port by a name in capitals", "readinessProbe: {httpGet: {port: App}}", badPort("readinessProbe")),
-	Entry("a probe asks a port by a number in quotes", "readinessProbe: {tcpSocket: {port: '8080'}}", badPort("readinessProbe")),
-	Entry("a probe asks a port by a name that ends badly", "readinessProbe: {tcpSocket: {port: app-}}", badPort("readinessProbe")),
-	Entry("a probe has no command to run", "livenessProbe: {exec: {}}", "spec.livenessProbe.exec needs a command"),
-	Entry("a probe has an empty command to run", "startupProbe: {exec: {command: []}}", "spec.startupProbe.exec needs a command"),
-	Entry("a probe has a scheme that is none", "readinessProbe: {httpGet: {port: 80, scheme: FTP}}", "spec.readinessProbe.httpGet.scheme must be HTTP or HTTPS"),
-	Entry("it has more than 1000 env entries", "env: ["+manyVariables(1001)+"]", "spec.env: Too many: 1001: must have at most 1000 items"),
+	func() (entries []TableEntry) {
+		for _, r := range refusals {
+			entries = append(entries, Entry(r.because, r))
+		}
+		return entries
+	}(),
 )
 
 var _ = Describe("An Application", func() {
 	It("is refused without an image worth the name", func(ctx SpecContext) {
 		expectRefused(ctx, web, "{replicas: 1}", "spec.image: Required value")
 		expectRefused(ctx, web, `{image: ""}`, "spec.image in body should be at least 1 chars long")
-		expectRefused(ctx, web, `{image: " registry.example/web:1"}`, "spec.image must not begin or end with white space")
+		expectRefused(ctx, web, `{image: " registry.example/web:1"}`, badImage)
+		expectRefused(ctx, web, `{image: "registry.example/web:1 "}`, badImage)
 	})
 
 	It("FR-23: is refused if an env name is there twice, also when it exists already", func(ctx SpecContext) {
@@ -107,6 +128,29 @@ var _ = Describe("An Application", func() {
 		Entry("that begins with a digit", "1web"),
 		Entry("of 64 characters", strings.Repeat("w", 64)),
 	)
+
+	It("is refused whichever probe has a bad port or number, and wherever", func(ctx SpecContext) {
+		for _, probe := range []string{"livenessProbe", "readinessProbe", "startupProbe"} {
+			refused := func(content, message string) {
+				GinkgoHelper()
+				err := env.CreateYAML(ctx, author, namespace, manifest("{image: registry.example/web:1, "+probe+": {"+content+"}}"))
+				Expect(err).To(MatchError(ContainSubstring(message)), "%s: %s", probe, content)
+			}
+			for _, handler := range []string{"httpGet", "tcpSocket", "grpc"} {
+				for _, port := range []string{"-1", "0", "65536"} {
+					refused(handler+": {port: "+port+"}", badPort(probe))
+				}
+			}
+			for _, handler := range []string{"httpGet", "tcpSocket"} {
+				refused(handler+": {port: App}", badPort(probe))
+			}
+			for _, number := range []string{"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"} {
+				refused("tcpSocket: {port: 1}, "+number+": -1", "spec."+probe+" has a negative number")
+			}
+			refused("tcpSocket: {port: 1}, httpGet: {port: 1}", "spec."+probe+" needs exactly one of")
+			refused("tcpSocket: {port: 1}, grpc: {port: 1}", "spec."+probe+" needs exactly one of")
+		}
+	})
 
 	It("takes every port that a probe can have", func(ctx SpecContext) {
 		given(ctx, `{image: registry.example/web:1, port: 8080, livenessProbe: {httpGet: {port: 1, scheme: HTTPS}},
