@@ -84,6 +84,7 @@ func (r *run) write(ctx context.Context, s step) error {
 	case verbForce:
 		err = r.world.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(s.actor), client.ForceOwnership)
 	case verbUpdate:
+		retainKeys(content)
 		return r.patch(ctx, s, types.StrategicMergePatchType, content)
 	case verbPost:
 		err = r.world.Client.Create(ctx, object, client.FieldOwner(s.actor))

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -50,7 +51,7 @@ func newChange(kind string, s setting, live map[string]any) (change, error) {
 }
 
 func isNumber(key string) bool {
-	return key == "replicas" || key == "minready" || strings.HasSuffix(key, ".period") || strings.HasSuffix(key, ".failures")
+	return slices.Contains([]string{"replicas", "minready", "grace", "surge"}, key) || strings.HasSuffix(key, ".period") || strings.HasSuffix(key, ".failures")
 }
 
 // placeOf tells where a setting is in a child.
@@ -73,6 +74,20 @@ func placeOf(kind, key string) ([]any, error) {
 		return []any{"spec", "ports", item{"port", port}, "targetPort"}, nil
 	case kind == service:
 		return nil, fmt.Errorf("%s: not in a Service", key)
+	case group == "podlabel":
+		return []any{"spec", "template", "metadata", "labels", name}, nil
+	case group == "podnote":
+		return []any{"spec", "template", "metadata", "annotations", name}, nil
+	case key == "strategy":
+		return []any{"spec", "strategy", "type"}, nil
+	case key == "surge":
+		return []any{"spec", "strategy", "rollingUpdate", "maxSurge"}, nil
+	case key == "grace":
+		return []any{"spec", "template", "spec", "terminationGracePeriodSeconds"}, nil
+	case key == "account":
+		return []any{"spec", "template", "spec", "serviceAccountName"}, nil
+	case key == "sidecar":
+		return []any{"spec", "template", "spec", "containers", item{"name", "sidecar"}, "image"}, nil
 	case key == "replicas":
 		return []any{"spec", "replicas"}, nil
 	case key == "minready":

@@ -123,8 +123,13 @@ func checkStatus(app *unstructured.Unstructured, verdicts map[string]verdict) []
 	}
 	message := fmt.Sprint(synced["message"])
 	for _, kind := range []string{deployment, service} {
-		if bad := verdicts[kind].reason != reasonSynced; bad && !strings.Contains(message, kind+" "+appName) {
+		if bad := verdicts[kind].reason != reasonSynced && !verdicts[kind].faulty; bad && !strings.Contains(message, kind+" "+appName) {
 			report("status", "condition Synced does not speak of %s: %s", kind, message)
+		}
+	}
+	for _, paths := range faults(app) {
+		if !slices.ContainsFunc(paths, func(path string) bool { return strings.Contains(message, path) }) {
+			report("status", "condition Synced names none of %v: %s", paths, message)
 		}
 	}
 	if !good && condition(status, "Ready")["status"] == string(metav1.ConditionTrue) {

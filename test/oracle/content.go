@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // appName is the name of every program's Application and children.
@@ -24,7 +26,15 @@ const (
 // applicationContent returns an Application with these settings.
 func applicationContent(s settings) (map[string]any, error) {
 	spec := map[string]any{}
-	for _, one := range s {
+	rest, partials := splitPartials(s)
+	for kind, settings := range partials {
+		partial, err := partialContent(kind, settings)
+		if err != nil {
+			return nil, fmt.Errorf("spec.%s: %w", partialFields[kind], err)
+		}
+		spec[partialFields[kind]] = partial
+	}
+	for _, one := range rest {
 		var err error
 		switch one.key {
 		case "replicas", "port":
@@ -53,6 +63,7 @@ func childContent(kind string, s settings) (map[string]any, error) {
 		return serviceContent(s)
 	}
 	metadata, spec, podMetadata, container := map[string]any{}, map[string]any{}, map[string]any{}, map[string]any{}
+	pod := map[string]any{}
 	for _, one := range s {
 		var err error
 		switch group, name, _ := strings.Cut(one.key, "."); group {
@@ -60,6 +71,8 @@ func childContent(kind string, s settings) (map[string]any, error) {
 			setMetadata(metadata, one)
 		case "podlabel":
 			setMetadata(podMetadata, setting{key: "label." + name, value: one.value, absent: one.absent})
+		case "podnote":
+			setMetadata(podMetadata, setting{key: "note." + name, value: one.value, absent: one.absent})
 		case "replicas":
 			spec["replicas"], err = integer(one)
 		case "minready":
@@ -69,6 +82,14 @@ func childContent(kind string, s settings) (map[string]any, error) {
 			podMetadata["labels"] = selectorLabels(one.value)
 		case "port":
 			err = addPort(container, "containerPort", "name", name, one)
+		case "mount":
+			addItem(container, "volumeMounts", "mountPath", name, map[string]any{"name": one.value}, one.absent)
+		case "strategy":
+			within(spec, "strategy")["type"] = nullable(one)
+		case "surge":
+			within(within(spec, "strategy"), "rollingUpdate")["maxSurge"], err = integer(one)
+		case "grace", "account", "toleration", "node", "sidecar", "volume":
+			err = setPodField(pod, one)
 		default:
 			err = setContainerField(container, one)
 		}
@@ -82,7 +103,10 @@ func childContent(kind string, s settings) (map[string]any, error) {
 	}
 	if len(container) > 0 {
 		container["name"] = "app"
-		template["spec"] = map[string]any{"containers": []any{container}}
+		addItem(pod, "containers", "name", "app", container, false)
+	}
+	if len(pod) > 0 {
+		template["spec"] = pod
 	}
 	if len(template) > 0 {
 		spec["template"] = template
@@ -123,6 +147,104 @@ func object(apiVersion, kind string, metadata, spec map[string]any) map[string]a
 		content["spec"] = spec
 	}
 	return content
+}
+
+// setPodField sets a field of a pod's spec.
+func setPodField(pod map[string]any, s setting) error {
+	group, name, _ := strings.Cut(s.key, ".")
+	var err error
+	switch group {
+	case "grace":
+		pod["terminationGracePeriodSeconds"], err = integer(s)
+	case "account":
+		pod["serviceAccountName"] = nullable(s)
+	case "toleration":
+		pod["tolerations"] = tolerations(s)
+	case "node":
+		pod["nodeSelector"] = labels(s)
+	case "sidecar":
+		addItem(pod, "containers", "name", "sidecar", map[string]any{"image": s.value}, s.absent)
+	case "volume":
+		source, sourceErr := volumeSource(s)
+		addItem(pod, "volumes", "name", name, source, s.absent)
+		err = sourceErr
+	}
+	return err
+}
+
+// addItem adds an item to a list with keys, or what removes it.
+func addItem(parent map[string]any, list, key, value string, content map[string]any, absent bool) {
+	item := map[string]any{key: value}
+	if absent {
+		item["$patch"] = "delete"
+	} else {
+		maps.Copy(item, content)
+	}
+	items, _ := parent[list].([]any)
+	parent[list] = append(items, item)
+}
+
+// tolerations returns a toleration of each of the taints, which are separated by commas.
+func tolerations(s setting) any {
+	if s.absent {
+		return nil
+	}
+	var list []any
+	for taint := range strings.SplitSeq(s.value, ",") {
+		list = append(list, map[string]any{"key": taint, "operator": "Exists"})
+	}
+	return list
+}
+
+// labels returns NAME:VALUE, separated by commas.
+func labels(s setting) any {
+	if s.absent {
+		return nil
+	}
+	set := map[string]any{}
+	for one := range strings.SplitSeq(s.value, ",") {
+		name, value, _ := strings.Cut(one, ":")
+		set[name] = value
+	}
+	return set
+}
+
+// volumeSource returns where a volume comes from: empty, or cm:NAME.
+func volumeSource(s setting) (map[string]any, error) {
+	how, name, _ := strings.Cut(s.value, ":")
+	switch {
+	case s.absent:
+		return nil, nil
+	case how == "empty":
+		return map[string]any{"emptyDir": map[string]any{}}, nil
+	case how == "cm":
+		return map[string]any{"configMap": map[string]any{"name": name}}, nil
+	default:
+		return nil, fmt.Errorf("no such source of a volume")
+	}
+}
+
+// retainKeys adds to a strategic merge patch what kubectl adds: of a union, the members that it does not name go.
+func retainKeys(content map[string]any) {
+	spec, _ := content["spec"].(map[string]any)
+	if strategy, found := spec["strategy"].(map[string]any); found {
+		retain(strategy)
+	}
+	volumes, _, _ := unstructured.NestedFieldNoCopy(content, "spec", "template", "spec", "volumes")
+	list, _ := volumes.([]any)
+	for _, volume := range list {
+		if content, ok := volume.(map[string]any); ok && content["$patch"] == nil {
+			retain(content)
+		}
+	}
+}
+
+func retain(union map[string]any) {
+	var names []any
+	for _, name := range slices.Sorted(maps.Keys(union)) {
+		names = append(names, name)
+	}
+	union["$retainKeys"] = names
 }
 
 // setContainerField sets what an Application's spec and a container have in common.

@@ -21,6 +21,12 @@ func exclusions(kind string, held, after fields) []exclusion {
 		return portExclusions(".spec.ports[", held, after, true)
 	}
 	found := portExclusions(mainContainer+".ports[", held, after, false)
+	if held[strategyType] == "Recreate" && after.has(rollingUpdate) && !held.has(rollingUpdate) {
+		found = append(found, exclusion{wanted: []string{strategyType}, standing: rollingUpdate})
+	}
+	for _, volume := range after.items(volumeList) {
+		found = append(found, oneOf(volume, held, after, volumeSources...)...)
+	}
 	for _, variable := range after.items(mainContainer + ".env[") {
 		found = append(found, oneOf(variable, held, after, "value", "valueFrom")...)
 		found = append(found, oneOf(variable+".valueFrom", held, after, "fieldRef", "configMapKeyRef", "resourceFieldRef")...)

@@ -30,6 +30,8 @@ type verdict struct {
 	unmigrated bool
 	// held are the fields that the operator must own, all of them with the wanted value. Nil: nothing is said of it.
 	held fields
+	// faulty: nothing is applied, whatever the child is like, since the spec contradicts itself.
+	faulty bool
 }
 
 // The reasons of the condition Synced. Of several children the worst one counts.
@@ -49,6 +51,9 @@ var fromGoodToBad = []string{reasonSynced, reasonFieldsYielded, reasonPaused, re
 // judge tells what has to be true of a child of an Application that is not being deleted.
 func judge(app *unstructured.Unstructured, kind string, live *unstructured.Unstructured) verdict {
 	spec := specOf(app)
+	if isFaulty(app) {
+		return verdict{reason: reasonInvalid, faulty: true}
+	}
 	wanted := wantedFields(app, kind)
 	switch {
 	case wanted == nil && live != nil && controls(app, live) && isPaused(spec):

@@ -98,6 +98,8 @@ func TestJudge(t *testing.T) {
 		{name: "paused, contested", spec: "{image: a, paused: true}", image: "b", owners: []string{"x"}, reason: reasonPaused, contested: []string{"x"}},
 		{name: "paused, to be changed", spec: "{image: a, paused: true}", image: "b", reason: reasonPaused},
 		{name: "paused, as wanted", spec: "{image: a, paused: true}", image: "a", owners: []string{operatorName}, reason: reasonSynced, held: true},
+		{name: "a partial object is wanted, too", spec: "{image: a, paused: true, deployment: {spec: {minReadySeconds: 1}}}", image: "a", owners: []string{operatorName}, reason: reasonPaused},
+		{name: "a contradiction", spec: "{image: a, deployment: {metadata: {labels: {owner: x}}}}", image: "b", owners: []string{"x"}, reason: reasonInvalid},
 		{name: refused, spec: "{image: a}", image: "a", owners: []string{operatorName}, reason: reasonResourceExists,
 			change: func(live *unstructured.Unstructured) { live.SetOwnerReferences(nil) }},
 		{name: adopted, spec: "{image: a}", image: "a", owners: []string{operatorName}, reason: reasonSynced, held: true,
@@ -177,6 +179,17 @@ func TestExcluded(t *testing.T) {
 			contested: []string{probe + ".periodSeconds"}, left: []string{probe + ".exec.command"},
 		},
 		{
+			name: "parameters of another strategy", kind: deployment, held: fields{strategyType: "Recreate"},
+			live: fields{strategyType: "RollingUpdate", rollingUpdate + ".maxSurge": 1}, theirs: []string{rollingUpdate + ".maxSurge"},
+			contested: []string{rollingUpdate + ".maxSurge"},
+		},
+		{
+			name: "a source of a volume", kind: deployment, held: fields{volumeList + "v]": isItem, volumeList + "v].emptyDir": map[string]any{}},
+			live:      fields{volumeList + "v]": isItem, volumeList + "v].configMap.name": "c"},
+			theirs:    []string{volumeList + "v]", volumeList + "v].configMap.name"},
+			contested: []string{volumeList + "v].configMap.name"}, left: []string{volumeList + "v]"},
+		},
+		{
 			name: "a name", kind: service, held: fields{port: isItem, port + ".name": "app", port + ".port": 80},
 			live: fields{other: isItem, other + ".name": "app", other + ".port": 81}, theirs: []string{other, other + ".name", other + ".port"},
 			contested: []string{other + ".name"},
@@ -244,6 +257,16 @@ func TestValid(t *testing.T) {
 			mainContainer + ".ports[containerPort=1]": isItem, mainContainer + ".ports[containerPort=1].name": "a",
 			mainContainer + ".ports[containerPort=2]": isItem, mainContainer + ".ports[containerPort=2].name": "a",
 		}, false},
+		"parameters of no rolling update": {deployment, fields{strategyType: "Recreate", rollingUpdate + ".maxSurge": int64(1)}, false},
+		"parameters of a rolling update":  {deployment, fields{strategyType: "RollingUpdate", rollingUpdate + ".maxSurge": int64(1)}, true},
+		"a volume of two sources": {deployment, fields{
+			volumeList + "v]": isItem, volumeList + "v].emptyDir": map[string]any{}, volumeList + "v].configMap.name": "c",
+		}, false},
+		"a mount of nothing": {deployment, fields{mainContainer + ".volumeMounts[m]": isItem, mainContainer + ".volumeMounts[m].name": "v"}, false},
+		"a mount": {deployment, fields{
+			mainContainer + ".volumeMounts[m]": isItem, mainContainer + ".volumeMounts[m].name": "v", volumeList + "v]": isItem, volumeList + "v].name": "v",
+		}, true},
+		"a container without an image": {deployment, fields{mainContainer: isItem}, false},
 		"a port without a name": {service, fields{
 			".spec.ports[port=1]": isItem, ".spec.ports[port=1].name": "a", ".spec.ports[port=2]": isItem,
 		}, false},

@@ -26,11 +26,13 @@ var listKeys = map[string][]string{
 	"env":             {"name"},
 	"ownerReferences": {"uid"},
 	"ports":           {"containerPort", "port", "protocol"},
+	"volumeMounts":    {"mountPath"},
+	"volumes":         {"name"},
 }
 
 // isAtomic tells which maps are one field.
 func isAtomic(path string) bool {
-	return path == ".spec.selector" || strings.Contains(path, ".valueFrom.") || strings.HasPrefix(path, ".metadata.ownerReferences[")
+	return path == ".spec.selector" || path == ".spec.template.spec.nodeSelector" || strings.Contains(path, ".valueFrom.") || strings.HasPrefix(path, ".metadata.ownerReferences[")
 }
 
 // flatten lists the fields of an object.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func TestFlatten(t *testing.T) {
@@ -146,5 +147,90 @@ func TestChanges(t *testing.T) {
 		if err != nil || (s.absent && again.op != "") || (!s.absent && !cmp.Equal(again.value, any(s.value)) && again.value != int64(2)) {
 			t.Errorf("%s does not hold: then %v, %v", c.setting, again, err)
 		}
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec string
+		want map[string][]string
+	}{
+		"a field of its own": {"{image: a, deployment: {spec: {minReadySeconds: 1}}}", map[string][]string{}},
+		"more of the main container": {
+			"{image: a, port: 80, deployment: {spec: {template: {spec: {containers: [{name: app, ports: [{containerPort: 81, name: b}]}, {name: b, image: b}]}}}}}",
+			map[string][]string{},
+		},
+		"twice": {
+			"{image: a, deployment: {spec: {template: {spec: {containers: [{name: app, image: a}]}}}}}",
+			map[string][]string{deployment: {"spec.deployment" + plainImage}},
+		},
+		"an entry twice": {
+			"{image: a, env: [{name: A, value: x}], deployment: {spec: {template: {spec: {containers: [{name: app, env: [{name: A, value: y}]}]}}}}}",
+			map[string][]string{deployment: {"spec.deployment" + mainContainer + `.env[name="A"].value`}},
+		},
+		"the port's name": {
+			"{image: a, port: 80, expose: ClusterIP, service: {spec: {ports: [{port: 80, name: x}]}}}",
+			map[string][]string{service: {`spec.service.spec.ports[port=80,protocol="TCP"].name`}},
+		},
+		"reserved":   {"{image: a, port: 80, expose: ClusterIP, service: {spec: {selector: {x: y}}}}", map[string][]string{service: {"spec.service.spec.selector"}}},
+		"no Service": {"{image: a, port: 80, service: {metadata: {labels: {x: y}}}}", map[string][]string{service: {"spec.service"}}},
+		"an operator's label, on pods": {
+			"{image: a, deployment: {spec: {template: {metadata: {labels: {owner: x, team: y}}}}}}",
+			map[string][]string{deployment: {"spec.deployment.spec.template.metadata.labels.owner"}},
+		},
+	} {
+		if diff := cmp.Diff(c.want, faults(application(t, c.spec))); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+	}
+}
+
+func TestPartialContent(t *testing.T) {
+	s := settings{}
+	for _, text := range []string{"deployment.strategy=RollingUpdate", "deployment.surge=2", "deployment.volume.data=cm:conf", "deployment.mount./data=data", "deployment.sidecar=b", "service.affinity=None"} {
+		one, err := parseSetting(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = append(s, one)
+	}
+	got, err := applicationContent(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{
+		"deployment": map[string]any{"spec": map[string]any{
+			"strategy": map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": int64(2)}},
+			"template": map[string]any{"spec": map[string]any{
+				"volumes": []any{map[string]any{"name": "data", "configMap": map[string]any{"name": "conf"}}},
+				"containers": []any{
+					map[string]any{"name": "sidecar", "image": "b"},
+					map[string]any{"name": "app", "volumeMounts": []any{map[string]any{"mountPath": "/data", "name": "data"}}},
+				},
+			}},
+		}},
+		"service": map[string]any{"spec": map[string]any{"sessionAffinity": "None"}},
+	}
+	if diff := cmp.Diff(want, specOf(&unstructured.Unstructured{Object: got})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestRetainKeys(t *testing.T) {
+	content, err := childContent(deployment, settings{{key: "strategy", value: "Recreate"}, {key: "volume.data", value: "empty"}, {key: "volume.logs", absent: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	retainKeys(content)
+	spec := within(content, "spec")
+	if diff := cmp.Diff(map[string]any{"type": "Recreate", "$retainKeys": []any{"type"}}, spec["strategy"]); diff != "" {
+		t.Errorf("strategy: -want +got:\n%s", diff)
+	}
+	want := []any{
+		map[string]any{"name": "data", "emptyDir": map[string]any{}, "$retainKeys": []any{"emptyDir", "name"}},
+		map[string]any{"name": "logs", "$patch": "delete"},
+	}
+	if diff := cmp.Diff(want, within(within(spec, "template"), "spec")["volumes"]); diff != "" {
+		t.Errorf("volumes: -want +got:\n%s", diff)
 	}
 }

@@ -3,6 +3,8 @@ package oracle
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 )
 
 // generator makes programs. The same seed makes the same program.
@@ -96,6 +98,7 @@ func (g *generator) create() step {
 	g.exists = true
 	g.spec = settings{{key: "image", value: g.value("image")}}.with(g.some(specKeys, 2+g.IntN(6), 0)...)
 	g.makePossible()
+	g.spec = g.spec.with(g.contradictions()...)
 	return step{verb: verbCreate, settings: g.spec}
 }
 
@@ -114,6 +117,10 @@ func (g *generator) edit() step {
 			g.spec = g.spec.with(changes...)
 		}
 	}
+	for _, one := range g.contradictions() {
+		changes = keepLast(changes, one)
+	}
+	g.spec = g.spec.with(changes...)
 	return step{verb: verbEdit, settings: changes}
 }
 
@@ -122,6 +129,29 @@ func (g *generator) makePossible() {
 	if _, exposed := g.spec.get("expose"); exposed {
 		g.spec = g.spec.with(setting{key: "port", value: g.value("port")})
 	}
+}
+
+// contradictions returns what takes away most of what makes the spec as a whole invalid: nothing is applied then, so nothing
+// can be learnt.
+func (g *generator) contradictions() settings {
+	var out settings
+	_, exposed := g.spec.get("expose")
+	_, volume := g.spec.get("deployment.volume.data")
+	for _, one := range g.spec {
+		kind := partialOf(one.key)
+		if kind == "" || g.IntN(8) == 0 {
+			continue
+		}
+		key := strings.TrimPrefix(one.key, partialFields[kind]+".")
+		_, twice := g.spec.get(key)
+		number, _ := g.spec.get("port")
+		switch {
+		case kind == service && !exposed, twice, key == "port."+number, key == "mount./data" && !volume,
+			slices.Contains(reservedKeys, key):
+			out = append(out, setting{key: one.key, absent: true})
+		}
+	}
+	return out
 }
 
 func (g *generator) scaleApplication() step {
@@ -156,11 +186,12 @@ func (g *generator) apply() step {
 
 // echo gives the fields the values that the spec wants, as far as it wants them: ownership is then shared.
 func (g *generator) echo(kind string, s settings) settings {
-	if kind == service {
-		return s
-	}
 	for _, one := range s {
-		if wanted, found := g.spec.get(one.key); found {
+		wanted, found := g.spec.get(partialFields[kind] + "." + one.key)
+		if !found && kind == deployment {
+			wanted, found = g.spec.get(one.key)
+		}
+		if found {
 			s = s.with(setting{key: one.key, value: wanted})
 		}
 	}
@@ -288,6 +319,9 @@ func keepLast(s settings, one setting) settings {
 }
 
 func (g *generator) value(key string) string {
+	if kind := partialOf(key); kind != "" {
+		key = strings.TrimPrefix(key, partialFields[kind]+".")
+	}
 	values, found := valuesOf[key]
 	if !found {
 		panic(fmt.Sprintf("no values of %q", key))

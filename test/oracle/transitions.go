@@ -54,12 +54,17 @@ func (r *run) anyApp(holds func(app *unstructured.Unstructured) bool) bool {
 	return slices.ContainsFunc(r.recent(appKind), func(v version) bool { return holds(v.object) })
 }
 
+// anySpec is anyApp for specs of which something is applied.
+func (r *run) anySpec(holds func(app *unstructured.Unstructured) bool) bool {
+	return r.anyApp(func(app *unstructured.Unstructured) bool { return !isFaulty(app) && holds(app) })
+}
+
 // judgeDeletion: only a Service is ever deleted, and only if the spec wants none.
 func (r *run) judgeDeletion(kind string) *failure {
 	unwanted := func(app *unstructured.Unstructured) bool {
 		return wantedFields(app, kind) == nil && !isPaused(specOf(app))
 	}
-	if !r.anyApp(unwanted) {
+	if !r.anySpec(unwanted) {
 		return &failure{invariant: "I5", text: fmt.Sprintf("%s was deleted, and every spec of late wants it", kind)}
 	}
 	return nil
@@ -137,7 +142,7 @@ func (r *run) judgeCreation(kind string, request *request, child *unstructured.U
 	wants := func(app *unstructured.Unstructured) bool {
 		return app.GetUID() == controller.UID && wantedFields(app, kind) != nil && !isPaused(specOf(app))
 	}
-	if !r.anyApp(wants) {
+	if !r.anySpec(wants) {
 		return &failure{invariant: "I5", text: kind + " was created, and no spec of late asks for it"}
 	}
 	return nil
@@ -153,7 +158,7 @@ func (r *run) judgeChange(kind string, before, after *unstructured.Unstructured)
 			return child.object.GetUID() == before.GetUID() && (controls(app, child.object) || adoptable(app, child.object))
 		})
 	}
-	if !r.anyApp(permitted) {
+	if !r.anySpec(permitted) {
 		return &failure{invariant: "I5", text: kind + " was written for no Application that wants it and may"}
 	}
 	was, is := flatten(before.Object), flatten(after.Object)
@@ -185,7 +190,7 @@ func (r *run) judgeField(kind, path string, was, is fields, ownedBefore, ownedAf
 		return !wanted
 	}
 	switch {
-	case exists && r.anyApp(wanted):
+	case exists && r.anySpec(wanted):
 		return nil
 	case path == ".spec.replicas":
 		return &failure{invariant: "I5", text: change + ": nobody asked for this number"}
@@ -193,7 +198,7 @@ func (r *run) judgeField(kind, path string, was, is fields, ownedBefore, ownedAf
 		return &failure{invariant: "I5", text: change + ": no spec of late wants this"}
 	case !existed, !ownedBefore.anybody(path):
 		return nil // the API server's own: defaults, and what hangs on a type
-	case r.anyApp(unwanted):
+	case r.anySpec(unwanted):
 		return nil
 	default:
 		return &failure{invariant: "I5", text: change + ": every spec of late wants it"}

@@ -4,7 +4,14 @@ import (
 	"strings"
 )
 
-const mainContainer = `.spec.template.spec.containers[name="app"]`
+const (
+	mainContainer = `.spec.template.spec.containers[name="app"]`
+	volumeList    = ".spec.template.spec.volumes["
+	strategyType  = ".spec.strategy.type"
+	rollingUpdate = ".spec.strategy.rollingUpdate"
+)
+
+var volumeSources = []string{"configMap", "emptyDir"}
 
 // valid tells whether the API server takes a child: what validation says about the combinations that programs can come
 // to when two managers each have a part of one thing.
@@ -17,7 +24,45 @@ func valid(kind string, child fields) bool {
 			return false
 		}
 	}
-	return validEnv(child) && validPorts(child, mainContainer+".ports[", ".name")
+	return validEnv(child) && validPorts(child, mainContainer+".ports[", ".name") && validStrategy(child) && validVolumes(child) && hasImages(child)
+}
+
+// validStrategy: only rolling updates have parameters.
+func validStrategy(child fields) bool {
+	return child[strategyType] != "Recreate" || !child.has(rollingUpdate)
+}
+
+// validVolumes: a volume has one source, and what is mounted is a volume.
+func validVolumes(child fields) bool {
+	names := map[any]bool{}
+	for _, volume := range child.items(volumeList) {
+		sources := 0
+		for _, source := range volumeSources {
+			if child.has(volume + "." + source) {
+				sources++
+			}
+		}
+		if sources > 1 {
+			return false
+		}
+		names[child[volume+".name"]] = true
+	}
+	for _, mount := range child.items(mainContainer + ".volumeMounts[") {
+		if !names[child[mount+".name"]] {
+			return false
+		}
+	}
+	return true
+}
+
+// hasImages: each container has one.
+func hasImages(child fields) bool {
+	for _, container := range child.items(".spec.template.spec.containers[") {
+		if _, found := child[container+".image"]; !found {
+			return false
+		}
+	}
+	return true
 }
 
 // validProbe: a probe has one handler, and a handler by network has a port.

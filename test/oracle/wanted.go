@@ -8,8 +8,19 @@ import (
 )
 
 // wantedFields returns the fields that an Application wants of a child, or nil if it wants no such child. It is written
-// down from the README's words, not from the operator's code.
+// down from the README's words, not from the operator's code. Of a faulty spec, they mean nothing.
+//
+// No field comes from two places of a spec, so what the partial child says is just more of them.
 func wantedFields(app *unstructured.Unstructured, kind string) fields {
+	wanted := generatedFields(app, kind)
+	if wanted != nil {
+		maps.Copy(wanted, partialWish(specOf(app), kind))
+	}
+	return wanted
+}
+
+// generatedFields are those that the spec wants without its partial children.
+func generatedFields(app *unstructured.Unstructured, kind string) fields {
 	spec := specOf(app)
 	name := app.GetName()
 	metadata := map[string]any{
