@@ -62,6 +62,8 @@ func judge(app *unstructured.Unstructured, kind string, live *unstructured.Unstr
 		return verdict{reason: reasonSynced, exists: new(live != nil && !controls(app, live))}
 	case live == nil && isPaused(spec):
 		return verdict{reason: reasonPaused}
+	case live == nil && !valid(kind, wanted):
+		return verdict{reason: reasonInvalid, exists: new(false)}
 	case live == nil:
 		return verdict{reason: reasonSynced, exists: new(true)}
 	case !controls(app, live) && !adoptable(app, live):

@@ -227,6 +227,13 @@ func TestExcluded(t *testing.T) {
 	}
 }
 
+func TestJudgeInvalid(t *testing.T) {
+	app := application(t, "{image: a, deployment: {spec: {strategy: {type: Recreate, rollingUpdate: {maxSurge: 1}}}}}")
+	if got := judge(app, deployment, nil); got.exists == nil || *got.exists || got.reason != reasonInvalid {
+		t.Error("what is invalid in itself is not created")
+	}
+}
+
 func TestJudgeService(t *testing.T) {
 	app := application(t, "{image: a, port: 80, expose: ClusterIP}")
 	if got := judge(app, service, nil); got.exists == nil || !*got.exists {
