@@ -2,6 +2,7 @@ package transition
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
@@ -93,7 +94,12 @@ func (w *world) contest(plan *Plan, intent *ownership.Intent) ([]obstacle, error
 		}
 	}
 	for _, o := range obstacles {
-		plan.Conflicts = append(plan.Conflicts, o.holders...)
+		for _, holder := range o.holders {
+			// A discriminator may be contested for its own sake already.
+			if !slices.ContainsFunc(foretold, func(c ownership.Conflict) bool { return c.Field == holder.Field && c.Owner() == holder.Owner() }) {
+				plan.Conflicts = append(plan.Conflicts, holder)
+			}
+		}
 	}
 	plan.Conflicts = ownership.SortConflicts(plan.Conflicts)
 	return obstacles, nil

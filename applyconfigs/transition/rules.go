@@ -50,11 +50,17 @@ type onlyWith struct {
 }
 
 func (r onlyWith) obstacles(merged *ownership.Merged, desired *fieldpath.Set) []obstacle {
-	if !desired.Has(r.discriminator) || merged.Value(r.discriminator) == r.value ||
-		!ownership.Holds(merged.Fields(), r.member) || ownership.Holds(desired, r.member) {
+	if !merged.Fields().Has(r.discriminator) || merged.Value(r.discriminator) == r.value || !ownership.Holds(merged.Fields(), r.member) {
 		return nil
 	}
-	return []obstacle{{wanted: []fieldpath.Path{r.discriminator}, standing: r.member}}
+	switch wanted := ownership.Holds(desired, r.member); {
+	case desired.Has(r.discriminator) && !wanted:
+		return []obstacle{{wanted: []fieldpath.Path{r.discriminator}, standing: r.member}}
+	case !desired.Has(r.discriminator) && wanted:
+		return []obstacle{{wanted: []fieldpath.Path{r.member}, standing: r.discriminator}}
+	default:
+		return nil // somebody else's matter, or the intent's own contradiction
+	}
 }
 
 // needsOne: a struct that is set needs one of these fields. What others own of it can outlive the field.

@@ -86,6 +86,30 @@ func TestStrategyOnServer(t *testing.T) {
 		s.expectStrategy("Recreate")
 	})
 
+	for name, wanted := range map[string]string{"yielded": "RollingUpdate", "not wanted": ""} {
+		t.Run("the parameters of a strategy whose type is "+name, func(t *testing.T) {
+			s := fresh(t)
+			intent := "{strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}, " + image2 + "}"
+			if wanted != "" {
+				intent = "{strategy: {type: " + wanted + ", rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}, " + image2 + "}"
+			}
+			s.must(nil, s.apply(v1alpha1.FieldManager, rolling, false))
+			s.edit("ops", "{strategy: {type: Recreate, rollingUpdate: null}}")
+			plan := s.plan(intent, v1alpha1.ConflictYield)
+			if len(plan.Conflicts) != 1 || plan.Conflicts[0].Field != strategyType || plan.Conflicts[0].Manager != "ops" {
+				t.Errorf("conflicts are %v", plan.Conflicts)
+			}
+			s.send(plan.Steps...)
+			s.expectStrategy("Recreate")
+			if got := s.live().Spec.Template.Spec.Containers[0].Image; got != "nginx:2" {
+				t.Errorf("image is %s", got)
+			}
+			s.forget("ops")
+			s.reach(intent, v1alpha1.ConflictYield, false)
+			s.expectStrategy("RollingUpdate 1 0")
+		})
+	}
+
 	for name, hold := range map[string]func(s *realServer){
 		"an Update": func(s *realServer) { s.edit("ops", "{strategy: {rollingUpdate: {maxSurge: 3}}}") },
 		"Apply": func(s *realServer) {

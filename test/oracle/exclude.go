@@ -24,6 +24,9 @@ func exclusions(kind string, held, after fields) []exclusion {
 	if held[strategyType] == "Recreate" && after.has(rollingUpdate) && !held.has(rollingUpdate) {
 		found = append(found, exclusion{wanted: []string{strategyType}, standing: rollingUpdate})
 	}
+	if _, typed := held[strategyType]; !typed && after[strategyType] == "Recreate" && held.has(rollingUpdate) {
+		found = append(found, exclusion{wanted: []string{rollingUpdate}, standing: strategyType})
+	}
 	for _, volume := range after.items(volumeList) {
 		found = append(found, oneOf(volume, held, after, volumeSources...)...)
 	}

@@ -82,6 +82,7 @@ func judge(app *unstructured.Unstructured, kind string, live *unstructured.Unstr
 	shutOut, held, after := excluded(kind, held, flat, owners)
 	contested = append(contested, shutOut...)
 	sortConflicts(contested)
+	contested = slices.Compact(contested)
 	result := verdict{reason: reasonSynced, conflicts: contested, exists: new(true), unmigrated: !isPaused(spec) && owners.own() == nil && owners.older()}
 	asWanted := asWanted(held, flat, owners)
 	lost := slices.ContainsFunc(contested, func(c conflict) bool { return c.owner.name == unknownName })

@@ -184,6 +184,10 @@ func TestExcluded(t *testing.T) {
 			contested: []string{rollingUpdate + ".maxSurge"},
 		},
 		{
+			name: "another strategy, for its parameters", kind: deployment, held: fields{rollingUpdate + ".maxSurge": 1},
+			live: fields{strategyType: "Recreate"}, theirs: []string{strategyType}, contested: []string{strategyType},
+		},
+		{
 			name: "a source of a volume", kind: deployment, held: fields{volumeList + "v]": isItem, volumeList + "v].emptyDir": map[string]any{}},
 			live:      fields{volumeList + "v]": isItem, volumeList + "v].configMap.name": "c"},
 			theirs:    []string{volumeList + "v]", volumeList + "v].configMap.name"},
