@@ -281,7 +281,8 @@ func TestValid(t *testing.T) {
 		"a port without a name": {service, fields{
 			".spec.ports[port=1]": isItem, ".spec.ports[port=1].name": "a", ".spec.ports[port=2]": isItem,
 		}, false},
-		"the only port needs none": {service, fields{".spec.ports[port=1]": isItem}, true},
+		"a target without a letter": {service, fields{".spec.ports[port=1]": isItem, ".spec.ports[port=1].targetPort": "70"}, false},
+		"the only port needs none":  {service, fields{".spec.ports[port=1]": isItem}, true},
 	} {
 		if got := valid(c.kind, c.child); got != c.want {
 			t.Errorf("%s: valid is %t", name, got)

@@ -17,7 +17,7 @@ var volumeSources = []string{"configMap", "emptyDir"}
 // to when two managers each have a part of one thing.
 func valid(kind string, child fields) bool {
 	if kind == service {
-		return validPorts(child, ".spec.ports[", ".name")
+		return validPorts(child, ".spec.ports[", ".name") && validTargets(child)
 	}
 	for _, probe := range []string{".livenessProbe", ".readinessProbe", ".startupProbe"} {
 		if !validProbe(child, mainContainer+probe) {
@@ -25,6 +25,16 @@ func valid(kind string, child fields) bool {
 		}
 	}
 	return validEnv(child) && validPorts(child, mainContainer+".ports[", ".name") && validStrategy(child) && validVolumes(child) && hasImages(child)
+}
+
+// validTargets: the name of a port has a letter.
+func validTargets(child fields) bool {
+	for _, port := range child.items(".spec.ports[") {
+		if target, named := child[port+".targetPort"].(string); named && !strings.ContainsAny(target, "abcdefghijklmnopqrstuvwxyz") {
+			return false
+		}
+	}
+	return true
 }
 
 // validStrategy: only rolling updates have parameters.
