@@ -7,7 +7,8 @@ import (
 )
 
 // twins are two names of one field: the API server copies the one that is set to the other, and nobody owns the copy.
-// An apply that lets go of the field removes it, and the API server brings it back from the copy.
+// An apply that lets go of the field removes it, and the API server brings it back from the copy. Where both have a value,
+// the first name's counts: a new value for the second never shows beside the copy of the old one.
 type twins struct {
 	kind  string
 	names [2]fieldpath.Path
@@ -21,8 +22,9 @@ var twinFields = []twins{{
 	},
 }}
 
-// claimTwins returns the step that makes the operator the owner of both names of a field that the intent lets go of, at
-// their live values. The intent, applied next, drops both. If somebody else owns one of them, the field stays anyway.
+// claimTwins returns the step that makes the operator the owner of both names of a field that the intent lets go of, or
+// changes by the second name, at their live values. The intent, applied next, drops what it does not want. If somebody else
+// owns one of them, the field stays anyway.
 func (w *world) claimTwins(intent *ownership.Intent) ([]Step, error) {
 	claim := fieldpath.NewSet()
 	for _, t := range twinFields {
@@ -30,9 +32,11 @@ func (w *world) claimTwins(intent *ownership.Intent) ([]Step, error) {
 			continue
 		}
 		owned, free := 0, true
-		for _, name := range t.names {
-			_, exists := w.value(name)
-			free = free && exists && !intent.Fields().Has(name) && !w.shared(name)
+		for n, name := range t.names {
+			value, exists := w.value(name)
+			wanted, isWanted := intent.Value(name)
+			loses := !isWanted || n > 0 && wanted != value && w.owns(w.self, name)
+			free = free && exists && loses && !w.shared(name)
 			if w.owns(w.self, name) {
 				owned++
 			}

@@ -29,7 +29,7 @@ func TestTwinsOnServer(t *testing.T) {
 			s.must(nil, s.apply(v1alpha1.FieldManager, account(""), false))
 			s.expectAccount("one") // a plain apply does not do
 			for _, c := range []struct{ wanted, account string }{
-				{"serviceAccountName: one", "one"}, {"", ""}, {"serviceAccount: two", "two"}, {"", ""},
+				{"serviceAccountName: one", "one"}, {"", ""}, {"serviceAccount: two", "two"}, {"serviceAccount: again", "again"}, {"", ""},
 				{"serviceAccountName: three", "three"}, {"serviceAccount: four", "four"}, {"serviceAccountName: five, serviceAccount: five", "five"}, {"", ""},
 			} {
 				s.reach(account(c.wanted), v1alpha1.ConflictAbort, crashing)

@@ -103,7 +103,7 @@ var _ = Describe("FR-20: one of several fields of which there can be one", func(
 
 	It("gives way to another: the name of a service account, of which the API server keeps a copy", func(ctx SpecContext) {
 		for _, account := range []struct{ pod, name string }{
-			{"{serviceAccountName: one}", "one"}, {"{serviceAccountName: two}", "two"}, {"{serviceAccount: three}", "three"}, {"{}", ""},
+			{"{serviceAccountName: one}", "one"}, {"{serviceAccountName: two}", "two"}, {"{serviceAccount: three}", "three"}, {"{serviceAccount: another}", "another"}, {"{}", ""},
 			{"{serviceAccountName: four}", "four"}, {"{}", ""},
 		} {
 			given(ctx, partialPod(account.pod))
