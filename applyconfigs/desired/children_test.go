@@ -111,6 +111,49 @@ func TestReservedFields(t *testing.T) {
 	}
 }
 
+// TestIgnoredFields: what the API server would drop, or set itself, is refused. It would be sent at each reconcile, in vain.
+func TestIgnoredFields(t *testing.T) {
+	const (
+		template = "spec.deployment.spec.template."
+		account  = template + "spec.serviceAccount: it is an old name of serviceAccountName, which decides, and has another value: remove it"
+		affinity = "spec.service.spec.sessionAffinityConfig: it has an effect only beside sessionAffinity ClientIP: set that as well, or remove it"
+	)
+	for _, c := range []struct{ deployment, service, problem string }{
+		{inPod("serviceAccount: a"), "", ""},
+		{inPod("serviceAccount: a, serviceAccountName: a"), "", ""},
+		{inPod("serviceAccount: a, serviceAccountName: b"), "", account},
+		{inPod("serviceAccount: null, serviceAccountName: b"), "", ""},
+		{inPod("imagePullSecrets: [{name: ''}]"), "", template + "spec.imagePullSecrets[0]: name is empty, by which this list tells its entries apart"},
+		{"", "{spec: {sessionAffinityConfig: {clientIP: {timeoutSeconds: 5}}}}", affinity},
+		{"", "{spec: {sessionAffinity: None, sessionAffinityConfig: {}}}", affinity},
+		{"", "{spec: {sessionAffinity: None, sessionAffinityConfig: null}}", ""},
+		{"", "{spec: {sessionAffinity: ClientIP, sessionAffinityConfig: {clientIP: {timeoutSeconds: 5}}}}", ""},
+	} {
+		var problem string
+		for _, err := range desired.ValidatePartials(childTypes, withPartials(t, everyShortField(), c.deployment, c.service)) {
+			problem += err.Error()
+		}
+		if problem != c.problem {
+			t.Errorf("%s%s: got %q, want %q", c.deployment, c.service, problem, c.problem)
+		}
+	}
+	for _, field := range []string{
+		"creationTimestamp: '2026-01-01T00:00:00.5Z'", "deletionGracePeriodSeconds: 1", "deletionTimestamp: '2026-01-01T00:00:00Z'", "generation: 1",
+		"managedFields: [{manager: a}]", "ownerReferences: [{apiVersion: v1, kind: Pod, name: a, uid: a}]", "resourceVersion: '1'", "selfLink: a", "uid: a",
+	} {
+		name, _, _ := strings.Cut(field, ":")
+		want := template + "metadata." + name + ": the API server writes it for each pod, and heeds no template there: remove it"
+		problems := desired.ValidatePartials(childTypes, withPartials(t, everyShortField(), "{spec: {template: {metadata: {"+field+"}}}}", ""))
+		if len(problems) != 1 || problems[0].Error() != want {
+			t.Errorf("got %v, want %s", problems, want)
+		}
+	}
+	dumped := withPartials(t, everyShortField(), "{metadata: {creationTimestamp: null}, spec: {template: {metadata: {creationTimestamp: null}}}}", "")
+	if problems := desired.ValidatePartials(childTypes, dumped); len(problems) > 0 {
+		t.Errorf("nulls, as kubectl writes them, are a problem: %v", problems)
+	}
+}
+
 func TestProblemsOfBoth(t *testing.T) {
 	app := withPartials(t, application(v1alpha1.ApplicationSpec{Image: "web:1"}), "{spec: {pausd: true}, status: 1}", "{metadata: {annotations: {a: b}}}")
 	want := []string{

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -21,11 +22,19 @@ type override struct {
 	reserved []reservation
 	// needs is the field of the spec without which there is no child.
 	needs string
+	// ignored reports what of a merged child the API server would not heed, nor refuse.
+	ignored func(child map[string]any) []partial.Problem
 }
 
+// The fields of the spec that hold partial children.
+const (
+	deploymentField = "spec.deployment"
+	serviceField    = "spec.service"
+)
+
 var (
-	deploymentOverride = override{kind: deploymentKind, field: "spec.deployment", reserved: reservedOfDeployment}
-	serviceOverride    = override{kind: serviceKind, field: "spec.service", reserved: reservedOfService, needs: "spec.expose"}
+	deploymentOverride = override{kind: deploymentKind, field: deploymentField, reserved: reservedOfDeployment, ignored: ignoredOfDeployment}
+	serviceOverride    = override{kind: serviceKind, field: serviceField, reserved: reservedOfService, needs: "spec.expose", ignored: ignoredOfService}
 )
 
 // path is that of the field in the Application.
@@ -64,7 +73,40 @@ func (o override) merge(types managedfields.TypeConverter, raw *runtime.RawExten
 	if len(problems) > 0 {
 		return nil, &partial.InvalidError{Problems: problems}
 	}
-	return object.MergeOver(config)
+	merged, err := object.MergeOver(config)
+	if err != nil {
+		return nil, err
+	}
+	if problems := o.ignored(merged.Object); len(problems) > 0 {
+		return nil, &partial.InvalidError{Problems: problems}
+	}
+	return merged, nil
+}
+
+// ignoredOfDeployment reports a second name of the service account.
+func ignoredOfDeployment(deployment map[string]any) []partial.Problem {
+	name := partial.ValueAt(deployment, fieldpath.MakePathOrDie("spec", "template", "spec", "serviceAccountName"))
+	old := fieldpath.MakePathOrDie("spec", "template", "spec", "serviceAccount")
+	if value := partial.ValueAt(deployment, old); name == nil || value == nil || value == name {
+		return nil
+	}
+	return []partial.Problem{{
+		Path:    deploymentField + old.String(),
+		Message: "it is an old name of serviceAccountName, which decides, and has another value: remove it",
+	}}
+}
+
+// ignoredOfService reports settings of an affinity that the Service does not have.
+func ignoredOfService(service map[string]any) []partial.Problem {
+	affinity := partial.ValueAt(service, fieldpath.MakePathOrDie("spec", "sessionAffinity"))
+	settings := fieldpath.MakePathOrDie("spec", "sessionAffinityConfig")
+	if affinity == string(corev1.ServiceAffinityClientIP) || partial.ValueAt(service, settings) == nil {
+		return nil
+	}
+	return []partial.Problem{{
+		Path:    serviceField + settings.String(),
+		Message: "it has an effect only beside sessionAffinity ClientIP: set that as well, or remove it",
+	}}
 }
 
 // taken reports the fields of the object that are reserved.

@@ -39,15 +39,7 @@ var reservedOfAll = joined(
 		fieldpath.MakePathOrDie("metadata", "uid"),
 	),
 	reserve("the Application owns the object, and only the API server writes it otherwise",
-		fieldpath.MakePathOrDie("metadata", "creationTimestamp"),
-		fieldpath.MakePathOrDie("metadata", "deletionGracePeriodSeconds"),
-		fieldpath.MakePathOrDie("metadata", "deletionTimestamp"),
-		fieldpath.MakePathOrDie("metadata", "generation"),
-		fieldpath.MakePathOrDie("metadata", "managedFields"),
-		fieldpath.MakePathOrDie("metadata", "ownerReferences"),
-		fieldpath.MakePathOrDie("metadata", "resourceVersion"),
-		fieldpath.MakePathOrDie("metadata", "selfLink"),
-	),
+		recordKept("metadata")...),
 	reserve("nobody would remove the finalizer, and the object could never go",
 		fieldpath.MakePathOrDie("metadata", "finalizers"),
 	),
@@ -67,9 +59,24 @@ var reservedOfAll = joined(
 )
 
 var (
-	reservedOfDeployment = joined(reservedOfAll, reserve("the selector needs this label as it is",
-		fieldpath.MakePathOrDie("spec", "template", "metadata", "labels", v1alpha1.LabelApp),
-		fieldpath.MakePathOrDie("spec", "template", "metadata", "labels", v1alpha1.LabelOwner),
-	))
+	reservedOfDeployment = joined(reservedOfAll,
+		reserve("the selector needs this label as it is",
+			fieldpath.MakePathOrDie("spec", "template", "metadata", "labels", v1alpha1.LabelApp),
+			fieldpath.MakePathOrDie("spec", "template", "metadata", "labels", v1alpha1.LabelOwner),
+		),
+		reserve("the API server writes it for each pod, and heeds no template there",
+			append(recordKept("spec", "template", "metadata"), fieldpath.MakePathOrDie("spec", "template", "metadata", "uid"))...),
+	)
 	reservedOfService = reservedOfAll
 )
+
+// recordKept returns the fields of an object's metadata in which the API server keeps its record of the object.
+func recordKept(metadata ...any) []fieldpath.Path {
+	var paths []fieldpath.Path
+	for _, name := range []string{
+		"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "ownerReferences", "resourceVersion", "selfLink",
+	} {
+		paths = append(paths, append(fieldpath.MakePathOrDie(metadata...), fieldpath.MakePathOrDie(name)...))
+	}
+	return paths
+}

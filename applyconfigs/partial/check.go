@@ -121,6 +121,11 @@ func (c *checker) key(path fieldpath.Path, item any, t *smdschema.List) (fieldpa
 		if usual := keyDefault(element, name); usual != nil && isEmpty(key) {
 			key = usual
 		}
+		if key == "" {
+			// Of imagePullSecrets the API server would take it, and show an entry without the key.
+			c.report(path, "%s is empty, by which this list tells its entries apart", name)
+			return fieldpath.PathElement{}, false
+		}
 		switch key.(type) {
 		case nil:
 			c.report(path, "%s is missing, by which this list tells its entries apart", name)

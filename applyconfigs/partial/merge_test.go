@@ -38,7 +38,6 @@ func TestMergeOver(t *testing.T) {
 			"{metadata: {annotations: {}}, spec: {strategy: {type: ''}, paused: false, minReadySeconds: 0, template: {spec: {dnsPolicy: '', nodeSelector: {}, tolerations: [], containers: [{name: a, image: a, imagePullPolicy: '', args: [], resources: {}, livenessProbe: {periodSeconds: 0, exec: {command: [a]}}, ports: [{containerPort: 80, protocol: '', hostPort: 0}]}]}}}}",
 			"{spec: {replicas: 1, template: {spec: {containers: [{name: a, image: a, livenessProbe: {exec: {command: [a]}}, ports: [{containerPort: 80}]}]}}}}",
 		},
-		{"the empty key of an entry", "{}", "{spec: {template: {spec: {imagePullSecrets: [{name: ''}]}}}}", "{spec: {template: {spec: {imagePullSecrets: [{name: ''}]}}}}"},
 		{"nulls", "{metadata: {labels: {a: b}}, spec: {replicas: 1}}", "{metadata: {labels: null}, spec: {replicas: null, paused: true, template: {spec: null}}}", "{metadata: {labels: {a: b}}, spec: {replicas: 1, paused: true}}"},
 		{
 			"what is atomic, as the API server stores it", "{}",

@@ -50,6 +50,9 @@ func TestProblems(t *testing.T) {
 			container + ".resources.limits.cpu: it must be a quantity, such as 500m or 1Gi", container + ".resources.limits.memory: it must be a quantity, such as 500m or 1Gi",
 		}},
 		{"neither number nor name", deployments, app("livenessProbe: {httpGet: {port: 8.5}}"), []string{container + ".livenessProbe.httpGet.port: it must be a whole number or a string, not a number"}},
+		{"an empty key", deployments, pod("imagePullSecrets: [{name: ''}]"), []string{
+			"it.spec.template.spec.imagePullSecrets[0]: name is empty, by which this list tells its entries apart",
+		}},
 		{"two entries of one key", deployments, pod("containers: [{name: a}, {name: b}, {name: a}]"), []string{
 			`it.spec.template.spec.containers[name="a"]: there are two such entries, and lists like this one tell their entries apart by name: remove one`,
 		}},
