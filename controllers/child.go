@@ -77,6 +77,14 @@ func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, 
 		// Known beforehand: no request is sent that must fail.
 		return r.elide(ctx, result, outcomeConflict)
 	}
+	key := client.ObjectKeyFromObject(app)
+	switch proven, err := r.noOps.proven(key, child.kind, intent, result.live); {
+	case err != nil:
+		return result.failed(err)
+	case proven:
+		result.mutated = leavesOf(plan.Difference.Changed)
+		return r.elide(ctx, result, outcomeUnchanged)
+	}
 
 	previous := result.live
 	raced, err := r.takeSteps(ctx, app, child, result, plan)
@@ -92,6 +100,9 @@ func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, 
 		// Somebody was faster. The change that made the conflict is an event, and so is the one that ends it.
 		result.outcome, result.conflicts = outcomeConflict, ownership.SortConflicts(append(raced, result.conflicts...))
 		return result
+	}
+	if err := r.noOps.record(key, child.kind, intent, previous, result.live); err != nil {
+		return result.failed(err)
 	}
 	result.applied(previous)
 	r.reportApplied(ctx, app, result, plan)
@@ -145,9 +156,12 @@ func fieldsChanged(step *ownership.Intent, answer client.Object) ([]string, erro
 	if err != nil {
 		return nil, err
 	}
-	var fields []string
-	difference.Changed.Leaves().Iterate(func(path fieldpath.Path) { fields = append(fields, path.String()) })
-	return fields, nil
+	return leavesOf(difference.Changed), nil
+}
+
+func leavesOf(set *fieldpath.Set) (fields []string) {
+	set.Leaves().Iterate(func(path fieldpath.Path) { fields = append(fields, path.String()) })
+	return fields
 }
 
 // yieldRaced gives up also the fields that a step met as contested, and applies once more.

@@ -38,13 +38,13 @@ func settledMessage(app *v1alpha1.Application, sync state) string {
 	return sync.message
 }
 
-// mutatedMessage says which fields are not as the spec says because the API server's admission has its way.
+// mutatedMessage says which fields are not as the spec says because the API server, or its admission, has its way.
 func mutatedMessage(result *childResult) string {
 	fields := result.mutated
 	if len(fields) > maxListedFields {
 		fields = append(slices.Clone(fields[:maxListedFields]), "and more")
 	}
-	return fmt.Sprintf("%s is as the spec wants it but for fields that a webhook or policy of the API server changes at each write: %s",
+	return fmt.Sprintf("%s is as the spec wants it but for fields that a webhook or policy of the API server changes at each write, or that it does not heed: %s",
 		result.describe(), strings.Join(fields, "; "))
 }
 

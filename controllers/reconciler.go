@@ -32,6 +32,7 @@ type Reconciler struct {
 	wants          *wants
 	strangers      *strangers
 	writes         *ownWrites
+	noOps          *noOps
 	metrics        *instruments
 	neighbours     *neighbours // nil: they cannot be seen
 	announced      *announcements
@@ -96,6 +97,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.writes.forget(key)
 	r.wants.forget(key)
+	r.noOps.forget(key)
 	r.strangers.forget(key)
 	r.metrics.conflicts.forget(key)
 	r.metrics.latency.forget(key)

@@ -95,6 +95,7 @@ func newReconciler(t testing.TB) (*Reconciler, *server, *recorder) {
 		Clock:       clocktesting.NewFakePassiveClock(start),
 		childTypes:  applyconfigurations.NewTypeConverter(scheme),
 		statusTypes: applyconfigs.NewTypeConverter(scheme),
+		noOps:       newNoOps(),
 		wants:       newWants(),
 		strangers:   strangers,
 		writes:      newOwnWrites(),

@@ -87,6 +87,7 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 		wants:          newWants(),
 		strangers:      newStrangers(metadataClient),
 		writes:         newOwnWrites(),
+		noOps:          newNoOps(),
 		metrics:        newInstruments(),
 		announced:      newAnnouncements(),
 	}

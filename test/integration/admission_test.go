@@ -108,10 +108,13 @@ var _ = Describe("What stands between the operator and the API server's store", 
 		before = the(ctx, deployment)
 
 		By("waking the operator twenty times")
+		waitForQuiet()
+		mark := now()
 		for i := range 20 {
 			touch(ctx, strconv.Itoa(i))
 		}
 		waitForQuiet()
+		Expect(appliesTo("deployments", mark)).To(BeZero())
 		Expect(snapshot(the(ctx, deployment))).To(Equal(snapshot(before)))
 		Expect(the(ctx, application)).To(mutated)
 

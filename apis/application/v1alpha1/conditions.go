@@ -21,7 +21,8 @@ const (
 	ReasonFieldConflict = "FieldConflict"
 	// ReasonFieldsYielded: all is as the spec wants it but for the fields that conflictPolicy Yield leaves to others.
 	ReasonFieldsYielded = "FieldsYielded"
-	// ReasonFieldsMutated: all is as the spec wants it but for the fields that admission changes at each write.
+	// ReasonFieldsMutated: all is as the spec wants it but for the fields that admission changes at each write, or that
+	// the API server does not heed.
 	ReasonFieldsMutated = "FieldsMutated"
 	// ReasonOwnershipLost: a client wiped managedFields, so nobody can tell any more who owns the fields of a child.
 	ReasonOwnershipLost = "OwnershipLost"
