@@ -3,6 +3,7 @@ package owners
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +50,24 @@ func golden(t *testing.T, name, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s, written anew with -update (-want +got):\n%s", path, diff)
+	}
+}
+
+// TestPageOfApplicationsWithoutUID: what a file has of two Applications is told of both, though neither has a uid.
+func TestPageOfApplicationsWithoutUID(t *testing.T) {
+	const application = `
+---
+{apiVersion: application.mycompany.io/v1alpha1, kind: Application, metadata: {name: %s, namespace: shop}, spec: {image: a},
+ status: {conflicts: [{kind: Deployment, name: %[1]s, field: .spec.%[1]sField, manager: kubectl, operation: Update}]}}`
+	out, _, err := run(t, fmt.Sprintf(application, "web")+fmt.Sprintf(application, "api")+fmt.Sprintf(application, "api"), "--output=html", "--filename=-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, _, _ := strings.Cut(out, "<main")
+	for _, field := range []string{".spec.webField", ".spec.apiField"} {
+		if got := strings.Count(head, field); got != 1 {
+			t.Errorf("the summary names %s %d times, want once:\n%s", field, got, head)
+		}
 	}
 }
 
