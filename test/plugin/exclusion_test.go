@@ -2,6 +2,9 @@ package plugin
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -72,6 +75,32 @@ var (
 	}
 )
 
+// partialPorts has ports that only spec.service has, two of them of one number.
+const partialPorts = `{image: "registry.example/web:ours", port: 8080, expose: ClusterIP,
+ service: {spec: {ports: [{name: dns, port: 53}, {name: dns-udp, port: 53, protocol: UDP}]}}}`
+
+func portsOf(ctx context.Context) any {
+	var ports []string
+	for _, port := range theService(ctx).Spec.Ports {
+		ports = append(ports, fmt.Sprintf("%s %d %s", port.Name, port.Port, port.Protocol))
+	}
+	slices.Sort(ports)
+	return strings.Join(ports, ", ")
+}
+
+// portOfPartialEdited is about one of two ports of one number.
+var portOfPartialEdited = exclusion{
+	spec: partialPorts,
+	begin: func(ctx context.Context) {
+		Expect(kubectl(ctx, "", "patch", "service/web", "--namespace="+namespace, "--field-manager=kubectl-edit", "--type=json",
+			`--patch=[{"op": "test", "path": "/spec/ports/2/protocol", "value": "UDP"}, {"op": "replace", "path": "/spec/ports/2/port", "value": 5353}]`).code).To(BeZero())
+	},
+	excludes: `.spec.ports[port=53,protocol="UDP"]`,
+	wanted:   map[string]any{"name": "dns-udp", "port": 53.0, "protocol": "UDP"},
+	is:       portsOf,
+	whenLive: "app 8080 TCP, dns 53 TCP, dns-udp 5353 UDP", whenWanted: "app 8080 TCP, dns 53 TCP, dns-udp 53 UDP",
+}
+
 var _ = Describe("What excludes a wanted field", func() {
 	DescribeTable("is told with what is wanted there, and each printed way ends the conflict:", func(ctx SpecContext, e exclusion, outcome string, n int) {
 		given(ctx, e.spec)
@@ -102,6 +131,8 @@ var _ = Describe("What excludes a wanted field", func() {
 	},
 		Entry("a Service's port, kept", portEdited, "KeepLive", 0),
 		Entry("a Service's port, replaced", portEdited, "GetWanted", 0),
+		Entry("a port of spec.service, kept", portOfPartialEdited, "KeepLive", 0),
+		Entry("a port of spec.service, of which another protocol stays, replaced", portOfPartialEdited, "GetWanted", 0),
 		Entry("a container's port, kept", containerPortEdited, "KeepLive", 0),
 		Entry("a container's port, replaced", containerPortEdited, "GetWanted", 0),
 		Entry("a variable's source, kept", sourceForValue, "KeepLive", 0),

@@ -111,6 +111,17 @@ var _ = Describe("A field of spec.deployment or spec.service", func() {
 		Entry("a Service's field, left to its owner", ofService, "Let the Application want nothing there", "KeepLive"),
 	)
 
+	It("is written to the right one of two ports of one number, and can be left out of the spec", func(ctx SpecContext) {
+		const udp = `.spec.ports[port=53,protocol="UDP"].name`
+		theirs := dispute{"service", "injector", `metadata: {name: web}, spec: {ports: [{port: 53, protocol: UDP, name: theirs}]}`, udp, ".spec.service" + udp, "dns-udp", "theirs"}
+		theirs.begun(ctx, partialPorts)
+		for _, command := range theWay(listConflicts(ctx, "web")[0].Resolutions, "Write the wanted value").Commands {
+			Expect(paste(ctx, command).code).To(BeZero(), command)
+		}
+		Eventually(ctx, synced).Should(Equal(metav1.ConditionTrue))
+		Expect(portsOf(ctx)).To(Equal("app 8080 TCP, dns 53 TCP, dns-udp 53 UDP"))
+	})
+
 	DescribeTable("gives way once what excludes it goes, as printed:", func(ctx SpecContext, way, strategy string) {
 		const spec = `{image: "registry.example/web:ours"%}`
 		given(ctx, strings.Replace(spec, "%", "", 1))

@@ -102,12 +102,17 @@ func (c *contest) exchange() []Resolution {
 		return nil
 	case c.against[last].Key != nil:
 		number, isPort := portNumber(standing[last])
-		if source.Copied || !isPort {
+		switch {
+		case !isPort:
 			return nil
+		case source.Copied:
+			edit, err = spec.Rename(c.target, c.application, source, standing[last])
+			description += fmt.Sprintf(" (%s in place of %s)", standing[last], source.Path)
+		default:
+			source.Copied = true // the number is
+			edit, err = spec.Set(c.target, c.application, source, number)
+			description += fmt.Sprintf(" (%s), in the Deployment and the Service", source.Path)
 		}
-		source.Copied = true // the number is
-		edit, err = spec.Set(c.target, c.application, source, number)
-		description += fmt.Sprintf(" (%s), in the Deployment and the Service", source.Path)
 	default:
 		live := partial.ValueAt(c.child.Live.Object, standing)
 		if !source.Copied || live == nil || partial.ValueAt(c.child.Live.Object, c.against) != nil {

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/applyconfigs/partial"
+	"mycompany.io/application-operator/cmd/kubectl-application/internal/spec"
 )
 
 // write returns how anybody may write what is wanted, which ends the conflict without anyone giving up a claim.
@@ -28,10 +29,18 @@ func (c *contest) write() (*Resolution, error) {
 		resolution.Commands = []string{c.target.Kubectl("set", "image", c.child.Reference(), fmt.Sprintf("app=%v", c.wanted))}
 		return resolution, nil
 	}
+	exact, err := c.exactWrite()
+	if err != nil {
+		return nil, err
+	}
 	content := c.child.Intent.Excerpt(fieldpath.NewSet(c.path)).Object
 	if c.against != nil {
 		resolution.Description = fmt.Sprintf("Remove it from the %s, in favour of what is wanted of %s", c.child.Object, c.against)
 		content = c.replacement()
+	}
+	if exact != "" {
+		resolution.Commands = []string{exact}
+		return resolution, nil
 	}
 	patch, err := json.Marshal(content)
 	if err != nil {
@@ -109,4 +118,41 @@ func exclude(content map[string]any, path fieldpath.Path) {
 
 func isWithin(path, parent fieldpath.Path) bool {
 	return len(path) >= len(parent) && path[:len(parent)].Equals(parent)
+}
+
+// exactWrite returns the command that writes what is wanted where a strategic merge patch could meet another item: it tells
+// ports by their numbers alone, and one number can be there for several protocols. It returns nothing where that is not so.
+func (c *contest) exactWrite() (string, error) {
+	reference, live := c.child.Reference(), c.child.Live.Object
+	if c.against == nil {
+		if !c.sharesNumber(c.path) {
+			return "", nil
+		}
+		return spec.Write(c.target, reference, live, c.path, c.wanted)
+	}
+	standing := excluding(c.path, c.against)
+	if last := len(standing) - 1; len(c.against) != len(standing) || c.against[last].Key == nil ||
+		!c.sharesNumber(standing) && !c.sharesNumber(c.against) || partial.ValueAt(live, c.against) != nil {
+		return "", nil
+	}
+	return spec.Replace(c.target, reference, live, standing, partial.ValueAt(c.child.Intent.Object().Object, c.against))
+}
+
+// sharesNumber reports whether the live object has another item with the number of a port on the path.
+func (c *contest) sharesNumber(path fieldpath.Path) bool {
+	for n, element := range path {
+		number, isPort := portNumber(element)
+		if !isPort {
+			continue
+		}
+		items, _ := partial.ValueAt(c.child.Live.Object, path[:n]).([]any)
+		same := partial.IndexOf(items, element)
+		for i, item := range items {
+			fields, _ := item.(map[string]any)
+			if i != same && (fields["port"] == number || fields["containerPort"] == number) {
+				return true
+			}
+		}
+	}
+	return false
 }

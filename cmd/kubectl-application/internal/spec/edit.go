@@ -40,10 +40,13 @@ func Set(target shell.Target, application *unstructured.Unstructured, field desi
 	})
 }
 
-// Drop returns the edit that removes a field from the spec.
+// Drop returns the edit that removes a field, or a list item, from the spec.
 func Drop(target shell.Target, application *unstructured.Unstructured, field desired.Source) (*Edit, error) {
 	if !field.Removable {
 		return nil, fmt.Errorf("%s cannot be removed", field.Path)
+	}
+	if last := field.Path[len(field.Path)-1]; last.Key != nil {
+		return dropItem(target, application, field)
 	}
 	return edit(target, application, field, func(parents []parent) (operation, int) {
 		n := len(parents)
@@ -168,12 +171,7 @@ func follow(content map[string]any, path fieldpath.Path) (parents []parent, test
 			}
 			pointer += "/" + strconv.Itoa(index)
 			fields, _ := in[index].(map[string]any)
-			for _, key := range *element.Key {
-				// Keys with a default need not be there.
-				if value, has := fields[key.Name]; has {
-					tests = append(tests, operation{Op: "test", Path: pointer + "/" + key.Name, Value: value})
-				}
-			}
+			tests = append(tests, testKeys(pointer, fields, element)...)
 			at = in[index]
 		default:
 			return nil, nil, fmt.Errorf("nothing to change at %s", path[:n+1])
