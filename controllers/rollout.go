@@ -3,14 +3,18 @@ package controllers
 import (
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
+	"mycompany.io/application-operator/applyconfigs/ownership"
 )
 
 // rollout is what the Deployment tells of its pods.
@@ -100,6 +104,8 @@ func progress(deployment *appsv1.Deployment) (s state, failed bool) {
 	}
 
 	switch {
+	case deployment.Spec.Paused && !complete:
+		return waiting(fmt.Sprintf("is paused%s: its roll-out goes on once its .spec.paused is no longer true", pausedBy(deployment))), false
 	case status.UpdatedReplicas < replicas:
 		return waiting("has yet to create pods of the new template"), false
 	case status.Replicas > status.UpdatedReplicas:
@@ -111,6 +117,29 @@ func progress(deployment *appsv1.Deployment) (s state, failed bool) {
 	default:
 		return state{status: trueStatus, reason: v1alpha1.ReasonRolledOut, message: fmt.Sprintf("Deployment %s has rolled out", deployment.Name)}, false
 	}
+}
+
+// pausedBy tells whose decision it is that a Deployment is paused, as far as its managedFields do.
+func pausedBy(deployment *appsv1.Deployment) string {
+	managed, err := ownership.Parse(deployment.GetManagedFields())
+	if err != nil {
+		return ""
+	}
+	var by []string
+	for _, entry := range managed {
+		switch {
+		case !entry.Fields.Has(fieldpath.MakePathOrDie("spec", "paused")):
+		case entry.Manager == applier:
+			by = append(by, "spec.deployment.spec.paused")
+		default:
+			by = append(by, fmt.Sprintf("field manager %q", entry.Name))
+		}
+	}
+	if len(by) == 0 {
+		return ""
+	}
+	slices.Sort(by)
+	return " by " + strings.Join(slices.Compact(by), " and ")
 }
 
 func deploymentCondition(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {

@@ -12,6 +12,40 @@ import (
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 )
 
+// TestPausedRollout: what is paused will not move on, and whoever wonders why is told whose decision it is.
+func TestPausedRollout(t *testing.T) {
+	paused := func(owners ...metav1.ManagedFieldsEntry) func(*appsv1.Deployment) {
+		return func(d *appsv1.Deployment) { d.Spec.Paused, d.ManagedFields = true, owners }
+	}
+	owner := func(manager string, operation metav1.ManagedFieldsOperationType, field string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{
+			Manager: manager, Operation: operation, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:` + field + `":{}}}`),
+		}
+	}
+	ours := owner(v1alpha1.FieldManager, metav1.ManagedFieldsOperationApply, "paused")
+	kubectl := owner("kubectl-rollout", metav1.ManagedFieldsOperationUpdate, "paused")
+	const goesOn = ": its roll-out goes on once its .spec.paused is no longer true"
+	for _, c := range []struct {
+		name    string
+		live    *appsv1.Deployment
+		message string
+	}{
+		{"by the spec", newDeployment(counts(3, 0, 0), paused(ours)), "Deployment web is paused by spec.deployment.spec.paused" + goesOn},
+		{"by somebody", newDeployment(counts(3, 0, 0), paused(kubectl, owner("other", metav1.ManagedFieldsOperationUpdate, "replicas"))),
+			`Deployment web is paused by field manager "kubectl-rollout"` + goesOn},
+		{"by both", newDeployment(counts(3, 3, 2), paused(ours, kubectl)), `Deployment web is paused by field manager "kubectl-rollout" and spec.deployment.spec.paused` + goesOn},
+		{"nobody knows", newDeployment(counts(4, 3, 3), paused()), "Deployment web is paused" + goesOn},
+		{"after it had rolled out", newDeployment(paused(kubectl)), "Deployment web has rolled out"},
+		{"not yet seen", newDeployment(paused(kubectl), func(d *appsv1.Deployment) { d.Generation = 3 }), "Deployment web has been changed and waits for the Deployment controller"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := observeRollout(c.live).progress; got.message != c.message {
+				t.Errorf("got %q, want %q", got.message, c.message)
+			}
+		})
+	}
+}
+
 func TestObserveRollout(t *testing.T) {
 	const (
 		yes, no, unsure = metav1.ConditionTrue, metav1.ConditionFalse, metav1.ConditionUnknown

@@ -166,11 +166,14 @@ func childState(app *v1alpha1.Application, result *childResult) (s state, rank i
 		return s, 4
 	case outcomePaused:
 		s.reason = v1alpha1.ReasonPaused
-		differs := "differs from the spec and is left as it is"
-		if result.live == nil {
+		differs, remedy := "differs from the spec and is left as it is", "apply the spec"
+		switch {
+		case result.live == nil:
 			differs = "does not exist and is not created"
+		case result.intent == nil:
+			differs, remedy = "is no longer wanted and is not deleted", "have it deleted"
 		}
-		s.message = fmt.Sprintf("%s %s, since spec.paused is true: set it to false to apply the spec", result.describe(), differs)
+		s.message = fmt.Sprintf("%s %s, since spec.paused is true: set it to false to %s", result.describe(), differs, remedy)
 		if len(result.conflicts) > 0 {
 			s.message = fmt.Sprintf("%s. Contested now: %s", s.message, listConflicts(result.conflicts))
 		}

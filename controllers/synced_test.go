@@ -107,11 +107,15 @@ func TestSyncedStateWhilePaused(t *testing.T) {
 	if got := syncedState(paused, deployment, service); got.status != trueStatus || got.reason != v1alpha1.ReasonPaused || !strings.Contains(got.message, "spec.paused") {
 		t.Errorf("paused, all as wanted: %+v", got)
 	}
-	deployment.outcome = outcomePaused
+	deployment.outcome, deployment.intent = outcomePaused, &ownership.Intent{}
 	if got := syncedState(paused, deployment, service); got.status != falseStatus || got.reason != v1alpha1.ReasonPaused || !strings.Contains(got.message, "differs from the spec") {
 		t.Errorf("paused, a child differs: %+v", got)
 	}
-	service.outcome, service.live = outcomePaused, nil
+	service.outcome = outcomePaused
+	if got := syncedState(paused, deployment, service); !strings.Contains(got.message, "Service web is no longer wanted and is not deleted") {
+		t.Errorf("paused, a child is not wanted: %+v", got)
+	}
+	service.live = nil
 	if got := syncedState(paused, deployment, service); !strings.Contains(got.message, "Service web does not exist and is not created") {
 		t.Errorf("paused, a child is not there: %+v", got)
 	}

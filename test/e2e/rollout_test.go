@@ -57,6 +57,19 @@ var _ = Describe("Rolling out", func() {
 		Eventually(s.events).WithContext(ctx).WithArguments("web").Should(ConsistOf("Normal Synced", "Normal RolledOut"))
 	})
 
+	It("waits while somebody has paused the Deployment, and says who", func(ctx context.Context) {
+		s.apply(ctx, "web", "image: 'registry.example/web:1', replicas: 1")
+		s.expectReady(ctx, "web")
+		s.kubectl(ctx, "rollout", "pause", "deployment/web")
+		s.apply(ctx, "web", "image: 'registry.example/web:2', replicas: 1")
+		Eventually(func() string { return s.application(ctx, "web").Status.Message }).WithContext(ctx).Should(Equal(
+			`Deployment web is paused by field manager "kubectl-rollout": its roll-out goes on once its .spec.paused is no longer true`))
+		s.expectCondition(ctx, "web", v1alpha1.ConditionReady, progressing)
+		s.kubectl(ctx, "rollout", "resume", "deployment/web")
+		s.expectReady(ctx, "web")
+		w.expectTruth(ctx, s, "web")
+	})
+
 	It("rolls out a new image by one new ReplicaSet and is Ready only after it", func(ctx context.Context) {
 		s.apply(ctx, "web", "image: 'registry.example/web:1', replicas: 4, port: 8080, expose: ClusterIP")
 		before := s.expectReady(ctx, "web")

@@ -29,7 +29,9 @@ var _ = Describe("A paused Application", func() {
 
 		By("pausing with a change, and without a Service")
 		write(ctx, paused)
-		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonPaused))
+		Eventually(ctx, application).Should(haveCondition(v1alpha1.ConditionSynced, "False", v1alpha1.ReasonPaused, Equal(
+			"Deployment web differs from the spec and is left as it is, since spec.paused is true: set it to false to apply the spec. "+
+				"Service web is no longer wanted and is not deleted, since spec.paused is true: set it to false to have it deleted")))
 		rollOut(ctx)
 		Eventually(ctx, application).Should(HaveField("Status.DeploymentStatus.AvailableReplicas", BeEquivalentTo(2)))
 		Expect(service(ctx)).To(beControlledBy(the(ctx, application)), "the Service is gone")

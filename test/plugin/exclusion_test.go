@@ -132,6 +132,7 @@ var _ = Describe("What excludes a wanted field", func() {
 		Entry("a Service's port, kept", portEdited, "KeepLive", 0),
 		Entry("a Service's port, replaced", portEdited, "GetWanted", 0),
 		Entry("a port of spec.service, kept", portOfPartialEdited, "KeepLive", 0),
+		Entry("a port of spec.service, left to its owner", portOfPartialEdited, "KeepLive", 1),
 		Entry("a port of spec.service, of which another protocol stays, replaced", portOfPartialEdited, "GetWanted", 0),
 		Entry("a container's port, kept", containerPortEdited, "KeepLive", 0),
 		Entry("a container's port, replaced", containerPortEdited, "GetWanted", 0),
