@@ -117,9 +117,17 @@ func contestedFields(kind string, wanted, live fields, owners ownership) []confl
 		for _, other := range owners.others(path) {
 			contested = append(contested, conflict{kind: kind, field: path, owner: other})
 		}
+		if scaledToZero(kind, path, current, owners) {
+			contested = append(contested, conflict{kind: kind, field: path, owner: owner{operation: "Update", subresource: "scale", apiVersion: "apps/v1"}})
+		}
 	}
 	sortConflicts(contested)
 	return contested
+}
+
+// scaledToZero: a scale takes a count of 0 from its owners and gives it to nobody. Nothing else leaves it like that.
+func scaledToZero(kind, path string, current any, owners ownership) bool {
+	return kind == deployment && path == ".spec.replicas" && current == int64(0) && !owners.anybody(path)
 }
 
 func sortConflicts(conflicts []conflict) {
