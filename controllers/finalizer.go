@@ -63,9 +63,9 @@ func (r *Reconciler) orphanAll(ctx context.Context, app *v1alpha1.Application) e
 		}
 	}
 	if len(lost) > 0 {
-		r.Recorder.Eventf(app, nil, corev1.EventTypeWarning, v1alpha1.ReasonChildrenLost, actionReconcile,
-			"Not there any more to be orphaned: %s. If the Application was deleted with --cascade=foreground, the garbage collector deletes its children at once, "+
-				"although spec.deletionPolicy is Orphan: to keep them, delete without --cascade, or with --cascade=orphan", strings.Join(lost, " and "))
+		note := fmt.Sprintf("Not there any more to be orphaned: %s. If the Application was deleted with --cascade=foreground, the garbage collector deletes its children at once, "+
+			"although spec.deletionPolicy is Orphan: to keep them, delete without --cascade, or with --cascade=orphan", strings.Join(lost, " and "))
+		r.Recorder.Eventf(app, nil, corev1.EventTypeWarning, v1alpha1.ReasonChildrenLost, actionReconcile, "%s", note)
 	}
 	return nil
 }

@@ -30,12 +30,16 @@ import (
 type server struct {
 	// cached and stored are what the cache and the API server hold, by kind.
 	cached, stored map[string]client.Object
-	// fails holds an error for "cached KIND", "stored KIND", "apply KIND", "apply status" or "delete KIND".
+	// fails holds an error for "cached KIND", "stored KIND", "apply KIND", "apply status", "patch KIND" or "delete KIND".
 	fails map[string]error
 	// requests are the writes.
 	requests []string
 	// uids are those that the writes were bound to, by request.
 	uids map[string]types.UID
+	// versions are the resource versions that the applies were bound to, by request.
+	versions map[string]string
+	// patches are the bodies of the patches, by request.
+	patches map[string]string
 	// status is the status that was last applied.
 	status v1alpha1.ApplicationStatus
 }
@@ -49,7 +53,8 @@ func newReconciler(t testing.TB) (*Reconciler, *server, *recorder) {
 			t.Fatal(err)
 		}
 	}
-	s := &server{cached: map[string]client.Object{}, stored: map[string]client.Object{}, fails: map[string]error{}, uids: map[string]types.UID{}}
+	s := &server{cached: map[string]client.Object{}, stored: map[string]client.Object{}, fails: map[string]error{}, uids: map[string]types.UID{},
+		versions: map[string]string{}, patches: map[string]string{}}
 	s.cached["Application"], s.stored["Application"] = newApp(), newApp()
 	recorder := &recorder{t: t}
 	strangers := newStrangers(fake.NewSimpleMetadataClient(fake.NewTestScheme()))
@@ -61,8 +66,11 @@ func newReconciler(t testing.TB) (*Reconciler, *server, *recorder) {
 	cachedClient := interceptor.NewClient(noClient{scheme: scheme}, interceptor.Funcs{
 		Get: s.reader("cached", s.cached),
 		Apply: func(_ context.Context, _ client.WithWatch, config runtime.ApplyConfiguration, options ...client.ApplyOption) error {
-			object := applied(t, config)
-			if as := new(client.ApplyOptions).ApplyOptions(options); as.FieldManager != v1alpha1.FieldManager || as.Force != nil {
+			object, manager := applied(t, config), v1alpha1.FieldManager
+			if object.GetKind() == v1alpha1.Kind {
+				manager = v1alpha1.FieldManagerFinalizer
+			}
+			if as := new(client.ApplyOptions).ApplyOptions(options); as.FieldManager != manager || as.Force != nil {
 				t.Errorf("applied as %q, force %v", as.FieldManager, as.Force)
 			}
 			return s.write("apply "+object.GetKind(), object)
@@ -79,6 +87,19 @@ func newReconciler(t testing.TB) (*Reconciler, *server, *recorder) {
 			}
 			s.status = app.Status
 			return s.write("apply "+subresource, object)
+		},
+		Patch: func(_ context.Context, _ client.WithWatch, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+			data, err := patch.Data(object)
+			if err != nil || patch.Type() != types.JSONPatchType {
+				t.Errorf("patch of type %s: %v", patch.Type(), err)
+			}
+			request := "patch " + kindOf(object)
+			s.patches[request] = string(data)
+			if err := s.write(request, nil); err != nil {
+				return err
+			}
+			object.SetResourceVersion(fmt.Sprint(1000 + len(s.requests)))
+			return nil
 		},
 		Delete: func(_ context.Context, _ client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			only := new(client.DeleteOptions).ApplyOptions(options).Preconditions
@@ -134,7 +155,7 @@ func (s *server) write(request string, object *unstructured.Unstructured) error 
 		return err
 	}
 	if object != nil {
-		s.uids[request] = object.GetUID()
+		s.uids[request], s.versions[request] = object.GetUID(), object.GetResourceVersion()
 		object.SetResourceVersion(fmt.Sprint(1000 + len(s.requests)))
 		if object.GetUID() == "" {
 			object.SetUID("new-uid")
