@@ -3,16 +3,19 @@ package controllers
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
+	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	coordinationv1ac "k8s.io/client-go/applyconfigurations/coordination/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -32,16 +35,21 @@ func TestAnnounceScopeGoesOn(t *testing.T) {
 		{"accepted", []error{nil}, nil},
 		{"contested", []error{conflict, conflict, conflict, nil}, []string{"Remove the annotation application.mycompany.io/scope"}},
 		{"forbidden", []error{apierrors.NewForbidden(leases, "operator", errors.New("no right")), nil}, []string{"Grant the right to patch the Lease"}},
+		{"contested for long", slices.Concat(slices.Repeat([]error{conflict}, 9), []error{nil}), []string{"Remove the annotation"}},
 		{"unavailable, then contested", []error{errors.New("connection refused"), conflict, nil}, []string{"It is tried again", "Remove the annotation"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			clock := clocktesting.NewFakeClock(start)
 			tried := make(chan error)
-			a := &announceScope{lease: client.ObjectKey{Namespace: "ops", Name: v1alpha1.LeaseName}, clock: clock}
+			a := &announceScope{lease: client.ObjectKey{Namespace: "ops", Name: v1alpha1.LeaseName}, scope: scopeOf(t, "", "shop"), clock: clock}
 			a.client = interceptor.NewClient(noClient{}, interceptor.Funcs{
-				Apply: func(ctx context.Context, _ client.WithWatch, _ runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+				Apply: func(ctx context.Context, _ client.WithWatch, config runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 					if as := new(client.ApplyOptions).ApplyOptions(options); as.FieldManager != v1alpha1.FieldManagerScope || as.Force != nil {
 						t.Errorf("applied as %q, force %v", as.FieldManager, as.Force)
+					}
+					lease := config.(*coordinationv1ac.LeaseApplyConfiguration)
+					if diff := cmp.Diff(map[string]string{v1alpha1.AnnotationScope: `{"namespaces":["shop"]}`}, lease.Annotations); diff != "" || *lease.Namespace != "ops" {
+						t.Errorf("the Lease of %s gets (-want +got):\n%s", *lease.Namespace, diff)
 					}
 					select {
 					case err := <-tried:
@@ -65,7 +73,7 @@ func TestAnnounceScopeGoesOn(t *testing.T) {
 				for !clock.HasWaiters() {
 					time.Sleep(time.Millisecond)
 				}
-				clock.Step(min(announceMinBackoff<<i, announceMaxBackoff))
+				clock.Step(min(time.Second<<i, time.Minute))
 			}
 			if err := <-ended; err != nil {
 				t.Errorf("it ended with %v", err)
@@ -94,6 +102,12 @@ func TestAnnounceScopeStops(t *testing.T) {
 			return errors.New("connection refused")
 		},
 	})
+	if err := a.Start(ctx); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+
+	// An apply that was cut off by the end is no news.
+	ctx = logr.NewContext(ctx, funcr.New(func(_, args string) { t.Errorf("logged %s", args) }, funcr.Options{}))
 	if err := a.Start(ctx); err != nil {
 		t.Errorf("it ended with %v", err)
 	}

@@ -1,7 +1,10 @@
 package controllers
 
 import (
+	"context"
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -72,6 +75,7 @@ func TestWhoStandsBack(t *testing.T) {
 		{"an older one that says nothing", Scope{}, lease("a", "x", older, start, ""), true, 1},
 		{"an older one that cannot be understood", Scope{}, lease("a", "x", older, start, "?"), true, 1},
 		{"one that has stopped", Scope{}, lease("a", "", older, start, "{}"), false, 0},
+		{"one that has not renewed for a while", Scope{}, lease("a", "x", older, start.Add(-29*time.Second), "{}"), true, 1},
 		{"one that has been dead for long", Scope{}, lease("a", "x", older, start.Add(-time.Minute), "{}"), false, 0},
 		{"itself", Scope{}, lease("ops", "x", older, start, "{}"), false, 0},
 	} {
@@ -84,11 +88,14 @@ func TestWhoStandsBack(t *testing.T) {
 			t.Errorf("%s: %d overlap, Events %v", c.name, got, *events)
 		}
 	}
-	n, _, _ := newNeighbours(t, Scope{})
+	n, _, events := newNeighbours(t, Scope{})
 	n.own.Name = "" // no leader election
 	n.observe(t.Context(), lease("a", "x", younger, start, "{}"))
 	if !n.handle(newApp()) {
 		t.Error("an operator that no other can see does not stand back")
+	}
+	if len(*events) > 0 {
+		t.Errorf("Events %v about a Lease that is not there", *events)
 	}
 }
 
@@ -165,6 +172,119 @@ func TestLeaseOfStrangerIsCheap(t *testing.T) {
 			for len(n.woken) > 0 {
 				<-n.woken
 			}
+		}
+	}
+}
+
+// TestNeighbourLivesByRenewals: an operator counts until its Lease was not renewed for as long as that lasts, whatever else is
+// written on it, and an earlier end of it does not end it again.
+func TestNeighbourLivesByRenewals(t *testing.T) {
+	older := start.Add(-time.Hour)
+	shop := `{"namespaces":["shop"]}`
+	for _, c := range []struct {
+		name string
+		do   func(ctx context.Context, n *neighbours, clock *clocktesting.FakeClock)
+		gone bool
+	}{
+		{"written on, not renewed", func(ctx context.Context, n *neighbours, clock *clocktesting.FakeClock) {
+			clock.Step(10 * time.Second)
+			n.observe(ctx, lease("a", "x", older, start, "{}"))
+			clock.Step(5 * time.Second)
+		}, true},
+		{"renewed, then written on", func(ctx context.Context, n *neighbours, clock *clocktesting.FakeClock) {
+			clock.Step(10 * time.Second)
+			renewed := clock.Now()
+			n.observe(ctx, lease("a", "x", older, renewed, "{}"))
+			clock.Step(10 * time.Second)
+			n.observe(ctx, lease("a", "x", older, renewed, "{}"))
+			clock.Step(5 * time.Second)
+		}, true},
+		{"renewed, with another scope", func(ctx context.Context, n *neighbours, clock *clocktesting.FakeClock) {
+			clock.Step(10 * time.Second)
+			n.observe(ctx, lease("a", "x", older, clock.Now(), shop))
+			clock.Step(10 * time.Second)
+		}, false},
+		{"stopped and started again", func(ctx context.Context, n *neighbours, clock *clocktesting.FakeClock) {
+			n.observe(ctx, lease("a", "", older, start, "{}"))
+			clock.Step(10 * time.Second)
+			n.observe(ctx, lease("a", "x", older, clock.Now(), "{}"))
+			clock.Step(10 * time.Second)
+		}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n, clock, _ := newNeighbours(t, Scope{})
+			n.observe(t.Context(), lease("a", "x", older, start, "{}"))
+			c.do(t.Context(), n, clock)
+			synctest.Wait()
+			if gone := !n.handle(newApp()); gone != c.gone {
+				t.Errorf("%s: gone %t", c.name, gone)
+			}
+		})
+	}
+}
+
+// TestNeighbourGoesAfterItsEvent: what its end wakes does not depend on the event that told of it.
+func TestNeighbourGoesAfterItsEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, clock, _ := newNeighbours(t, Scope{})
+		list := &applicationList{}
+		for range neighboursBuffer / 2 {
+			list.items = append(list.items, *newApp())
+		}
+		n.cache = list
+		ctx, cancel := context.WithCancel(t.Context())
+		n.observe(ctx, lease("a", "x", start.Add(-time.Hour), start, "{}"))
+		for range list.items {
+			<-n.woken
+		}
+		cancel()
+		clock.Step(15 * time.Second)
+		synctest.Wait()
+		if len(n.woken) != len(list.items) {
+			t.Errorf("woke %d of %d", len(n.woken), len(list.items))
+		}
+	})
+}
+
+// TestWakeEnds with the context, although the controller takes nothing any more.
+func TestWakeEnds(t *testing.T) {
+	n, _, _ := newNeighbours(t, Scope{})
+	n.woken = make(chan event.GenericEvent)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	n.observe(ctx, lease("a", "x", start.Add(-time.Hour), start, "{}"))
+}
+
+// lister notes down where it is asked to list.
+type lister struct {
+	client.Reader
+	namespaces []string
+}
+
+func (l *lister) List(_ context.Context, _ client.ObjectList, options ...client.ListOption) error {
+	l.namespaces = append(l.namespaces, new(client.ListOptions).ApplyOptions(options).Namespace)
+	return nil
+}
+
+// TestListsAsFewAsNeeded: all Applications are looked at only for the Lease of a trusted namespace, and none for an operator
+// with which no Application is shared.
+func TestListsAsFewAsNeeded(t *testing.T) {
+	older := start.Add(-time.Hour)
+	for _, c := range []struct {
+		name  string
+		lease *coordinationv1.Lease
+		want  []string
+	}{
+		{"trusted", lease("a", "x", older, start, "{}"), []string{""}},
+		{"not trusted", lease("b", "x", older, start, "{}"), []string{"b"}},
+		{"of other namespaces", lease("a", "x", older, start, `{"namespaces":["bar"]}`), nil},
+	} {
+		n, _, _ := newNeighbours(t, scopeOf(t, "", "shop"))
+		l := &lister{}
+		n.cache = l
+		n.observe(t.Context(), c.lease)
+		if !slices.Equal(l.namespaces, c.want) {
+			t.Errorf("%s: listed in %q, want %q", c.name, l.namespaces, c.want)
 		}
 	}
 }

@@ -57,6 +57,7 @@ func TestReclaimedFromNobody(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"metadata": {"name": "web"}, "status": {
 		"phase": "Running", "selector": "app=web",
 		"serviceStatus": {"loadBalancer": {}},
+		"deploymentStatus": {"conditions": [{"type": "Available", "status": "True"}]},
 		"conflicts": [{"kind": "Deployment", "name": "web", "field": ".spec.replicas", "manager": "kubectl"}],
 		"conditions": [
 			{"type": "Stalled", "status": "True", "reason": "FieldConflict", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"},
@@ -82,7 +83,8 @@ func TestReclaimedFromNobody(t *testing.T) {
 		t.Fatalf("found %t, %v, %v", found, entries, err)
 	}
 	const item = `k:{\"type\":\"Stalled\"}`
-	want := `{"f:status":{"f:conditions":{"` + item + `":{".":{},"f:lastTransitionTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}}},"f:conflicts":{},"f:phase":{}}}`
+	want := `{"f:status":{"f:conditions":{"` + item + `":{".":{},"f:lastTransitionTime":{},"f:message":{},"f:reason":{},"f:status":{},"f:type":{}}},"f:conflicts":{},` +
+		`"f:deploymentStatus":{"f:conditions":{"k:{\"type\":\"Available\"}":{".":{},"f:status":{},"f:type":{}}}},"f:phase":{}}}`
 	if diff := cmp.Diff(want, entries[1].FieldsV1.GetRawString()); diff != "" {
 		t.Errorf("the operator's entry (-want +got):\n%s", diff)
 	}
