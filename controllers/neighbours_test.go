@@ -74,6 +74,7 @@ func TestWhoStandsBack(t *testing.T) {
 		{"one that nobody trusts, in its own namespace", Scope{}, lease("shop", "x", younger, start, `{"namespaces":["shop"]}`), true, 1},
 		{"an older one that says nothing", Scope{}, lease("a", "x", older, start, ""), true, 1},
 		{"an older one that cannot be understood", Scope{}, lease("a", "x", older, start, "?"), true, 1},
+		{"an older one whose selector cannot be understood", Scope{}, lease("a", "x", older, start, `{"namespaces":["bar"],"selector":"="}`), true, 1},
 		{"one that has stopped", Scope{}, lease("a", "", older, start, "{}"), false, 0},
 		{"one that has not renewed for a while", Scope{}, lease("a", "x", older, start.Add(-29*time.Second), "{}"), true, 1},
 		{"one that has been dead for long", Scope{}, lease("a", "x", older, start.Add(-time.Minute), "{}"), false, 0},
@@ -244,6 +245,26 @@ func TestNeighbourGoesAfterItsEvent(t *testing.T) {
 			t.Errorf("woke %d of %d", len(n.woken), len(list.items))
 		}
 	})
+}
+
+// TestLeaseEvents: a Lease counts from its creation, or its first change, until it is deleted.
+func TestLeaseEvents(t *testing.T) {
+	n, _, _ := newNeighbours(t, Scope{})
+	h, other := n.handler(), lease("a", "x", start.Add(-time.Hour), start, "{}")
+	elsewhere := lease("a", "x", start.Add(-time.Hour), start, `{"namespaces":["bar"]}`)
+	h.Create(t.Context(), event.TypedCreateEvent[*coordinationv1.Lease]{Object: other}, nil)
+	if !n.handle(newApp()) {
+		t.Error("a new Lease does not count")
+	}
+	h.Update(t.Context(), event.TypedUpdateEvent[*coordinationv1.Lease]{ObjectOld: other, ObjectNew: elsewhere}, nil)
+	if n.handle(newApp()) {
+		t.Error("a changed Lease counts as it was")
+	}
+	h.Update(t.Context(), event.TypedUpdateEvent[*coordinationv1.Lease]{ObjectOld: elsewhere, ObjectNew: other}, nil)
+	h.Delete(t.Context(), event.TypedDeleteEvent[*coordinationv1.Lease]{Object: other}, nil)
+	if n.handle(newApp()) {
+		t.Error("a deleted Lease counts")
+	}
 }
 
 // TestWakeEnds with the context, although the controller takes nothing any more.

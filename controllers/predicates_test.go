@@ -125,7 +125,45 @@ func TestChangedHands(t *testing.T) {
 			t.Errorf("%s, the other way round: %t, want %t", c.name, got, c.want)
 		}
 	}
+	timed := func(at time.Time) *metav1.PartialObjectMetadata {
+		return stranger(func(o *metav1.PartialObjectMetadata) {
+			o.ManagedFields = managedDeployment().ManagedFields
+			o.ManagedFields[0].Time = &metav1.Time{Time: at}
+		})
+	}
+	if changedHands(timed(start), timed(start.Add(time.Hour))) {
+		t.Error("times in managedFields count")
+	}
 	if !changedHands("no object", stranger(same)) || !changedHands(stranger(same), nil) {
 		t.Error("what cannot be read must be looked at")
+	}
+}
+
+// TestConcerns: all changes of an object matter if the Application controls it or may adopt it, and of no other.
+func TestConcerns(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*metav1.PartialObjectMetadata)
+		want   bool
+	}{
+		{"controlled by it", func(*metav1.PartialObjectMetadata) {}, true},
+		{"controlled by another", func(o *metav1.PartialObjectMetadata) { o.OwnerReferences[0].UID = "other" }, false},
+		{"owned, not controlled", func(o *metav1.PartialObjectMetadata) { o.OwnerReferences[0].Controller = nil }, false},
+		{"asks to be adopted by it", func(o *metav1.PartialObjectMetadata) {
+			o.OwnerReferences, o.Annotations = nil, map[string]string{"application.mycompany.io/adopt": "web"}
+		}, true},
+		{"asks to be adopted by another", func(o *metav1.PartialObjectMetadata) {
+			o.OwnerReferences, o.Annotations = nil, map[string]string{"application.mycompany.io/adopt": "other"}
+		}, false},
+		{"nobody's", func(o *metav1.PartialObjectMetadata) { o.OwnerReferences = nil }, false},
+	} {
+		object := &metav1.PartialObjectMetadata{ObjectMeta: childMeta()}
+		c.change(object)
+		if got := concerns(object, "web", appUID); got != c.want {
+			t.Errorf("%s: %t", c.name, got)
+		}
+	}
+	if concerns("no object", "web", appUID) {
+		t.Error("what is no object concerns the Application")
 	}
 }

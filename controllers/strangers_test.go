@@ -188,6 +188,20 @@ func TestStrangersUnwatch(t *testing.T) {
 	})
 }
 
+// TestStrangersOfSuccessor: a later Application of the name takes the watch over, and the earlier one's ends.
+func TestStrangersOfSuccessor(t *testing.T) {
+	inBubble(t, func(_ *testing.T, w *watching) {
+		w.watch(newApp(), deploymentChild)
+		w.expectWakeUps("nothing there")
+		successor := newApp()
+		successor.UID = "successor"
+		w.watch(successor, deploymentChild)
+		w.expectWakeUps("nothing there, still")
+		w.create(deploymentChild, stranger(deploymentChild))
+		w.expectWakeUps("it came", webKey)
+	})
+}
+
 // TestStrangersUnwatchWhileBusy: a watch that waits for a controller which takes nothing ends all the same, and takes
 // what it wanted to say with it.
 func TestStrangersUnwatchWhileBusy(t *testing.T) {
