@@ -38,6 +38,8 @@ func TestRewrite(t *testing.T) {
 	dated.Time = &metav1.Time{Time: at}
 	older := entry("kubectl", updated, "", replicasOnly)
 	older.APIVersion = "apps/v1beta2"
+	kubectl := entry("kubectl", updated, "", imageOnly)
+	kubectl.Time = dated.Time
 
 	for name, tc := range map[string]struct {
 		entries []metav1.ManagedFieldsEntry
@@ -93,6 +95,18 @@ func TestRewrite(t *testing.T) {
 			want:       []metav1.ManagedFieldsEntry{entry("helm", applied, "", imageAndItem), dated},
 			operations: []string{"add /-"},
 		},
+		"another version takes another entry": {
+			entries:    []metav1.ManagedFieldsEntry{older},
+			rewrite:    func(r *Rewrite) { r.Add(set(t, imagePath), updater("kubectl"), "apps/v1", metav1.Time{Time: at}) },
+			want:       []metav1.ManagedFieldsEntry{older, kubectl},
+			operations: []string{"add /-"},
+		},
+		"an entry that was empty before stays": {
+			entries:    []metav1.ManagedFieldsEntry{entry("idle", applied, "", "{}"), entry("kubectl", updated, "", replicasOnly)},
+			rewrite:    func(r *Rewrite) { r.Drop(set(t, replicasPath), others) },
+			want:       []metav1.ManagedFieldsEntry{entry("idle", applied, "", "{}")},
+			operations: []string{"test /1", "remove /1"},
+		},
 		"a move": {
 			entries: []metav1.ManagedFieldsEntry{entry(us.Name, applied, "", replicasOnly)},
 			rewrite: func(r *Rewrite) {
@@ -142,6 +156,7 @@ func TestRewriteNamesTheLosers(t *testing.T) {
 	live := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{
 		entry("kubectl", updated, "scale", replicasOnly), entry(us.Name, applied, "", replicasOnly),
 		entry("helm", applied, "", replicasOnly), entry("idle", applied, "", imageOnly),
+		entry("kubectl", updated, "scale", replicasOnly), // of one identity, as an unchanged scale leaves them
 	}}}
 	rewrite, err := NewRewrite(live)
 	if err != nil {
