@@ -106,6 +106,17 @@ func TestObserveRollout(t *testing.T) {
 	}
 }
 
+// TestScaledToZero: whoever sees no pods learns that this is no failure.
+func TestScaledToZero(t *testing.T) {
+	none := newDeployment(counts(0, 0, 0), func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(0)) })
+	if got := observeRollout(none).progress.message; got != "Deployment web is scaled to zero, as wanted" {
+		t.Errorf("no pods: %q", got)
+	}
+	if got := observeRollout(newDeployment()).progress.message; got != "Deployment web has rolled out" {
+		t.Errorf("some pods: %q", got)
+	}
+}
+
 // kubectlRolloutStatus is how kubectl's `rollout status` decides: whether it ends, and whether with an error. It is
 // stated here anew, as an independent witness.
 func kubectlRolloutStatus(d *appsv1.Deployment) (done, failed bool) {

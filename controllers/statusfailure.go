@@ -12,12 +12,12 @@ import (
 // reportFailure tells users of an error that keeps the operator from even looking at the children: it cannot set the
 // finalizer, or let go of what a deleted Application leaves. It returns err, for the retry.
 func (r *Reconciler) reportFailure(ctx context.Context, app *v1alpha1.Application, err error) error {
-	if err == nil || errors.Is(err, errDroppedVersion) {
-		return err // the status cannot be applied either
+	if err == nil {
+		return nil
 	}
 	failed := (&childResult{kind: v1alpha1.Kind, name: app.Name}).failed(err)
 	if failed.outcome != outcomeRejected {
-		return err
+		return err // it passes, or is errDroppedVersion: the status cannot be applied either then
 	}
 	sync := state{
 		status:  falseStatus,
