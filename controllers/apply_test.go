@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"mycompany.io/application-operator/apis/application/v1alpha1"
 )
@@ -109,5 +110,19 @@ func TestNoApplyToWhatIsGoing(t *testing.T) {
 	}
 	if len(events.events) > 0 {
 		t.Errorf("Events %v", events.events)
+	}
+}
+
+// TestApplyOutcome: what one apply that was accepted came to.
+func TestApplyOutcome(t *testing.T) {
+	before, same, newer := newDeployment(), newDeployment(), newDeployment()
+	newer.ResourceVersion = "201"
+	for _, c := range []struct {
+		before, answer client.Object
+		want           outcome
+	}{{nil, newer, outcomeCreated}, {before, same, outcomeUnchanged}, {before, newer, outcomeConfigured}} {
+		if got := applyOutcome(c.before, c.answer, nil); got != c.want {
+			t.Errorf("got %s, want %s", got, c.want)
+		}
 	}
 }
