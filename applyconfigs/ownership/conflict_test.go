@@ -9,9 +9,11 @@ func TestSortAndGroupConflicts(t *testing.T) {
 	aByOther := Conflict{Field: ".a", Manager: "l", Operation: updated, APIVersion: "apps/v1"}
 	aOldVersion := Conflict{Field: ".a", Manager: "m", Operation: updated, APIVersion: "apps/v0"}
 	b := Conflict{Field: ".b", Manager: "m", Operation: applied}
+	bAgainstA := Conflict{Field: ".b", Manager: "m", Operation: applied, Against: ".a"}
+	bAgainstC := Conflict{Field: ".b", Manager: "m", Operation: applied, Against: ".c"}
 
-	given := []Conflict{b, aByScale, a, b, aByUpdate, aOldVersion, aByOther, a}
-	want := []Conflict{aByOther, a, aOldVersion, aByUpdate, aByScale, b}
+	given := []Conflict{b, aByScale, bAgainstC, a, b, bAgainstA, aByUpdate, aOldVersion, bAgainstC, aByOther, a}
+	want := []Conflict{aByOther, a, aOldVersion, aByUpdate, aByScale, b, bAgainstA, bAgainstC}
 	for range given {
 		given = append(given[1:], given[0])
 		wantEqual(t, "sorted", SortConflicts(given), want)
@@ -19,7 +21,7 @@ func TestSortAndGroupConflicts(t *testing.T) {
 	wantEqual(t, "sorted twice", SortConflicts(want), want)
 	wantEqual(t, "groups", GroupByField(given), []FieldConflict{
 		{Field: ".a", Conflicts: []Conflict{aByOther, a, aOldVersion, aByUpdate, aByScale}},
-		{Field: ".b", Conflicts: []Conflict{b}},
+		{Field: ".b", Conflicts: []Conflict{b, bAgainstA, bAgainstC}},
 	})
 	wantEqual(t, "groups of nothing", GroupByField(nil), nil)
 }

@@ -25,9 +25,6 @@ func (i *Intent) WithLive(live Object, fields *fieldpath.Set) (*Intent, error) {
 		return nil, fmt.Errorf("fields of live %s: %w", i.kind.gvk.Kind, err)
 	}
 	existing := object.ExtractItems(within(all, fields).Difference(unownedFields), typed.WithAppendKeyFields())
-	if existing.AsValue().IsNull() {
-		return i, nil
-	}
 	config, err := i.config.Merge(existing)
 	if err != nil {
 		return nil, fmt.Errorf("merging %s: %w", i.kind.gvk.Kind, err)
