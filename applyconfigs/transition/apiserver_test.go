@@ -1,9 +1,11 @@
 package transition_test
 
 import (
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields/managedfieldstest"
@@ -61,6 +63,24 @@ func (s *server) update(manager, change string) {
 	delete(content["metadata"].(map[string]any), "managedFields")
 	if err := s.manager.Update(&unstructured.Unstructured{Object: content}, manager); err != nil {
 		s.t.Fatalf("update by %s: %v", manager, err)
+	}
+}
+
+// scaleToZero leaves what a scale to zero does: a count of 0 that nobody owns.
+func (s *server) scaleToZero() {
+	s.t.Helper()
+	const scaler = "scale"
+	s.update(scaler, "{replicas: 0}")
+	live := s.live()
+	live.ManagedFields = slices.DeleteFunc(live.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == scaler })
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{Object: content}
+	object.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	if err := s.manager.Update(object, scaler); err != nil {
+		s.t.Fatal(err)
 	}
 }
 

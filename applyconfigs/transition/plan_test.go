@@ -157,6 +157,59 @@ var planTests = []planTest{
 		steps: "", conflicts: path + "=gitops", replicas: ptr.To[int32](4),
 		owners: map[string][]string{path: {"gitops"}},
 	},
+	{
+		name: "what somebody scaled to zero stays",
+		world: func(s *server) {
+			s.apply(v1alpha1.FieldManager, "{replicas: 3, "+selector+"}")
+			s.scaleToZero()
+		},
+		wanted: "{replicas: 3, " + image2 + "}",
+		steps:  "", blocked: true, conflicts: path + "=", replicas: ptr.To[int32](0),
+		owners: map[string][]string{path: nil, image: {v1alpha1.FieldManager}},
+	},
+	{
+		name: "Yield applies the rest of what somebody scaled to zero",
+		world: func(s *server) {
+			s.apply(v1alpha1.FieldManager, "{replicas: 3, "+selector+"}")
+			s.scaleToZero()
+		},
+		wanted: "{replicas: 3, " + image2 + "}", policy: v1alpha1.ConflictYield,
+		steps: "operator", conflicts: path + "=", replicas: ptr.To[int32](0),
+		owners: map[string][]string{path: nil, image: {v1alpha1.FieldManager}},
+	},
+	{
+		name: "a spec that wants zero agrees with whoever scaled to it",
+		world: func(s *server) {
+			s.apply(v1alpha1.FieldManager, "{replicas: 3, "+selector+"}")
+			s.scaleToZero()
+		},
+		wanted: "{replicas: 0, " + selector + "}",
+		steps:  "operator", replicas: ptr.To[int32](0), owners: map[string][]string{path: {v1alpha1.FieldManager}},
+	},
+	{
+		name: "a spec without a count leaves it to whoever scaled to zero",
+		world: func(s *server) {
+			s.apply(v1alpha1.FieldManager, "{replicas: 3, "+selector+"}")
+			s.scaleToZero()
+		},
+		wanted: "{" + selector + "}",
+		steps:  "", replicas: ptr.To[int32](0), owners: map[string][]string{path: nil},
+	},
+	{
+		name:   "a zero of the operator's own is no scale to zero",
+		world:  func(s *server) { s.apply(v1alpha1.FieldManager, "{replicas: 0, "+selector+"}") },
+		wanted: "{replicas: 3, " + selector + "}",
+		steps:  "operator", replicas: ptr.To[int32](3), owners: map[string][]string{path: {v1alpha1.FieldManager}},
+	},
+	{
+		name: "a zero that was handed over is no scale to zero",
+		world: func(s *server) {
+			s.apply(v1alpha1.FieldManager, "{"+selector+"}")
+			s.apply(v1alpha1.FieldManagerHandover, "{replicas: 0}")
+		},
+		wanted: "{replicas: 3, " + selector + "}",
+		steps:  "handover operator handover", replicas: ptr.To[int32](3), owners: map[string][]string{path: {v1alpha1.FieldManager}},
+	},
 }
 
 func TestPlan(t *testing.T) {
