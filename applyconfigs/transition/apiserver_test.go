@@ -1,6 +1,7 @@
 package transition_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -67,10 +68,13 @@ func (s *server) update(manager, change string) {
 }
 
 // scaleToZero leaves what a scale to zero does: a count of 0 that nobody owns.
-func (s *server) scaleToZero() {
+func (s *server) scaleToZero() { s.count(0) }
+
+// count leaves a count that nobody owns.
+func (s *server) count(replicas int) {
 	s.t.Helper()
 	const scaler = "scale"
-	s.update(scaler, "{replicas: 0}")
+	s.update(scaler, fmt.Sprintf("{replicas: %d}", replicas))
 	live := s.live()
 	live.ManagedFields = slices.DeleteFunc(live.ManagedFields, func(e metav1.ManagedFieldsEntry) bool { return e.Manager == scaler })
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)

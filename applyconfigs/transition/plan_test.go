@@ -192,8 +192,17 @@ var planTests = []planTest{
 			s.apply(v1alpha1.FieldManager, "{replicas: 3, "+selector+"}")
 			s.scaleToZero()
 		},
-		wanted: "{" + selector + "}",
-		steps:  "", replicas: ptr.To[int32](0), owners: map[string][]string{path: nil},
+		wanted: "{" + image2 + "}",
+		steps:  "operator", replicas: ptr.To[int32](0), owners: map[string][]string{path: nil},
+	},
+	{
+		name: "any other count without an owner is anybody's",
+		world: func(s *server) {
+			s.apply(v1alpha1.FieldManager, "{replicas: 3, "+selector+"}")
+			s.count(4)
+		},
+		wanted: "{replicas: 3, " + selector + "}",
+		steps:  "operator", replicas: ptr.To[int32](3), owners: map[string][]string{path: {v1alpha1.FieldManager}},
 	},
 	{
 		name:   "a zero of the operator's own is no scale to zero",
@@ -274,6 +283,19 @@ func TestCrash(t *testing.T) {
 			}
 			expectRest(t, s, c)
 		})
+	}
+}
+
+// TestScaledToZeroOnWipedRecord: where nobody owns anything, a count of 0 says nothing of who set it.
+func TestScaledToZeroOnWipedRecord(t *testing.T) {
+	s := newServer(t)
+	s.apply(v1alpha1.FieldManager, "{replicas: 3, "+selector+"}")
+	s.scaleToZero()
+	live := s.live()
+	live.ManagedFields = nil
+	plan := planned(t, "{replicas: 3, "+selector+"}", live, v1alpha1.ConflictAbort)
+	if got, want := conflicts(plan), path+"="+ownership.BeforeFirstApply; got != want {
+		t.Errorf("conflicts %q, want %q", got, want)
 	}
 }
 
