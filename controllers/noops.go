@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -40,9 +39,9 @@ func newNoOps() *noOps {
 
 // record remembers the outcome of applying the intent to live, if live is not nil.
 func (n *noOps) record(app client.ObjectKey, kind string, intent *ownership.Intent, live, answer client.Object) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	if live == nil || live.GetUID() != answer.GetUID() || live.GetResourceVersion() != answer.GetResourceVersion() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
 		delete(n.last[app], kind)
 		return nil
 	}
@@ -50,6 +49,8 @@ func (n *noOps) record(app client.ObjectKey, kind string, intent *ownership.Inte
 	if err != nil {
 		return err
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if n.last[app] == nil {
 		n.last[app] = map[string]noOp{}
 	}
@@ -81,9 +82,11 @@ func (n *noOps) forget(app client.ObjectKey) {
 func digestOf(live client.Object) (digest [sha256.Size]byte, err error) {
 	object, _ := live.DeepCopyObject().(client.Object)
 	object.SetResourceVersion("")
-	entries := slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return entry.Subresource == "status" })
-	for i := range entries {
-		entries[i].Time = nil
+	var entries []metav1.ManagedFieldsEntry
+	for _, entry := range object.GetManagedFields() {
+		if entry.Time = nil; ownsMoreThanStatus(&entry) {
+			entries = append(entries, entry)
+		}
 	}
 	object.SetManagedFields(entries)
 	switch child := object.(type) {
@@ -97,4 +100,23 @@ func digestOf(live client.Object) (digest [sha256.Size]byte, err error) {
 		return digest, fmt.Errorf("encoding %s: %w", client.ObjectKeyFromObject(live), err)
 	}
 	return sha256.Sum256(encoded), nil
+}
+
+// ownsMoreThanStatus drops an entry's fields of the status, which an apply to the object cannot touch. It reports whether
+// anything is left: what is written through the status subresource may have metadata in it.
+func ownsMoreThanStatus(entry *metav1.ManagedFieldsEntry) bool {
+	if entry.Subresource != "status" || entry.FieldsV1 == nil {
+		return entry.Subresource != "status"
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
+		return true
+	}
+	delete(fields, "f:status")
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return true
+	}
+	entry.FieldsV1 = metav1.NewFieldsV1(string(rest))
+	return len(fields) > 0
 }

@@ -28,6 +28,11 @@ func TestNoOps(t *testing.T) {
 		time := metav1.NewTime(time.Unix(at, 0))
 		return metav1.ManagedFieldsEntry{Manager: manager, Subresource: subresource, Operation: metav1.ManagedFieldsOperationUpdate, Time: &time}
 	}
+	owns := func(manager, subresource, fields string) metav1.ManagedFieldsEntry {
+		entry := entry(manager, subresource, 2)
+		entry.FieldsV1 = metav1.NewFieldsV1(fields)
+		return entry
+	}
 	tried := func() *appsv1.Deployment {
 		return newDeployment(func(d *appsv1.Deployment) { d.ManagedFields = []metav1.ManagedFieldsEntry{entry("a", "", 1)} })
 	}
@@ -42,6 +47,12 @@ func TestNoOps(t *testing.T) {
 			d.ResourceVersion, d.Status.ReadyReplicas = "201", 7
 			d.ManagedFields = append(d.ManagedFields, entry("kube-controller-manager", "status", 2))
 		}, true},
+		{"the status gets another owner", intent, func(d *appsv1.Deployment) {
+			d.ManagedFields = append(d.ManagedFields, owns("a", "status", `{"f:status":{"f:replicas":{}}}`))
+		}, true},
+		{"an annotation gets another owner, through the status", intent, func(d *appsv1.Deployment) {
+			d.ManagedFields = append(d.ManagedFields, owns("a", "status", `{"f:metadata":{"f:annotations":{"f:a":{}}},"f:status":{"f:replicas":{}}}`))
+		}, false},
 		{"a manager writes what is there", intent, func(d *appsv1.Deployment) { d.ResourceVersion, d.ManagedFields[0] = "201", entry("a", "", 2) }, true},
 		{"another spec", later, func(*appsv1.Deployment) {}, false},
 		{"another object of the name", intent, func(d *appsv1.Deployment) { d.UID = "other" }, false},
