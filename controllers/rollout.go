@@ -94,7 +94,8 @@ func progress(deployment *appsv1.Deployment) (s state, failed bool) {
 
 	// Pods whose creation is refused are tried again for ever, by the ReplicaSet.
 	replicas := ptr.Deref(deployment.Spec.Replicas, 1)
-	complete := status.UpdatedReplicas >= replicas && status.Replicas <= status.UpdatedReplicas && status.AvailableReplicas >= status.UpdatedReplicas
+	replaced := status.UpdatedReplicas >= replicas && status.Replicas <= status.UpdatedReplicas
+	complete := replaced && status.AvailableReplicas >= status.UpdatedReplicas
 	if c := deploymentCondition(deployment, appsv1.DeploymentReplicaFailure); c != nil && c.Status == corev1.ConditionTrue && !complete {
 		return state{
 			status:  falseStatus,
@@ -104,7 +105,7 @@ func progress(deployment *appsv1.Deployment) (s state, failed bool) {
 	}
 
 	switch {
-	case deployment.Spec.Paused && !complete:
+	case deployment.Spec.Paused && !replaced:
 		return waiting(fmt.Sprintf("is paused%s: its roll-out goes on once its .spec.paused is no longer true", pausedBy(deployment))), false
 	case status.UpdatedReplicas < replicas:
 		return waiting("has yet to create pods of the new template"), false

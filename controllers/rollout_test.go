@@ -33,8 +33,9 @@ func TestPausedRollout(t *testing.T) {
 		{"by the spec", newDeployment(counts(3, 0, 0), paused(ours)), "Deployment web is paused by spec.deployment.spec.paused" + goesOn},
 		{"by somebody", newDeployment(counts(3, 0, 0), paused(kubectl, owner("other", metav1.ManagedFieldsOperationUpdate, "replicas"))),
 			`Deployment web is paused by field manager "kubectl-rollout"` + goesOn},
-		{"by both", newDeployment(counts(3, 3, 2), paused(ours, kubectl)), `Deployment web is paused by field manager "kubectl-rollout" and spec.deployment.spec.paused` + goesOn},
+		{"by both", newDeployment(counts(3, 2, 2), paused(ours, kubectl)), `Deployment web is paused by field manager "kubectl-rollout" and spec.deployment.spec.paused` + goesOn},
 		{"nobody knows", newDeployment(counts(4, 3, 3), paused()), "Deployment web is paused" + goesOn},
+		{"pods that are there, but not ready, wait for something else", newDeployment(counts(3, 3, 2), paused(kubectl)), "Deployment web waits for its pods to become available"},
 		{"after it had rolled out", newDeployment(paused(kubectl)), "Deployment web has rolled out"},
 		{"not yet seen", newDeployment(paused(kubectl), func(d *appsv1.Deployment) { d.Generation = 3 }), "Deployment web has been changed and waits for the Deployment controller"},
 	} {
