@@ -37,6 +37,64 @@ func TestApplyIsBoundToTheUID(t *testing.T) {
 	}
 }
 
+// withReplicas makes the operator the owner of a count.
+func withReplicas(d *appsv1.Deployment) {
+	d.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: v1alpha1.FieldManager, Operation: byApply, APIVersion: "apps/v1",
+		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:replicas":{}}}`),
+	}}
+}
+
+// TestPinnedStep: a step that repeats a live value is bound to the version that it was read at, and only such a step is.
+func TestPinnedStep(t *testing.T) {
+	r, s, _ := newReconciler(t)
+	live := newDeployment(withReplicas)
+	s.has(live)
+	if err := reconcileWeb(t, r); err != nil {
+		t.Fatal(err)
+	}
+	expectRequests(t, s, "hand over Deployment", "apply Deployment", "apply Service", "apply status")
+	if got := s.versions["hand over Deployment"]; got != live.ResourceVersion {
+		t.Errorf("the hand-over was bound to version %q, want %q", got, live.ResourceVersion)
+	}
+	if got := s.versions["apply Deployment"]; got != "" {
+		t.Errorf("the intent was bound to version %q: a conflict is all that may stop it", got)
+	}
+}
+
+// TestPinnedStepRefused: 409 is not always a lost race. A race is tried again; a denial is told, too.
+func TestPinnedStepRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer error
+		reason string
+	}{
+		"somebody was faster":            {answer: answered(409, metav1.StatusReasonConflict, "the object has been modified")},
+		"somebody has taken the field":   {answer: fieldConflict()},
+		"a webhook denies it in its way": {answer: answered(409, metav1.StatusReasonConflict, `admission webhook "locks.example.com" denied the request: locked`), reason: v1alpha1.ReasonForbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, s, _ := newReconciler(t)
+			s.has(newDeployment(withReplicas))
+			s.fails["hand over Deployment"] = c.answer
+			if err := reconcileWeb(t, r); err == nil {
+				t.Error("it is not tried again")
+			}
+			if s.asked("apply Deployment") {
+				t.Error("the plan is carried on")
+			}
+			if told := s.asked("apply status"); told != (c.reason != "") {
+				t.Fatalf("the status is written: %t", told)
+			}
+			if c.reason == "" {
+				return
+			}
+			if got := condition(t, s.status, "Synced").Reason; got != c.reason {
+				t.Errorf("Synced: %s", got)
+			}
+		})
+	}
+}
+
 // TestApplyOnOldCache: what was just applied is not applied again before the cache shows it.
 func TestApplyOnOldCache(t *testing.T) {
 	r, s, _ := newReconciler(t)

@@ -19,13 +19,8 @@ import (
 // applier is who the operator is in the managedFields of its children.
 var applier = ownership.Applier(v1alpha1.FieldManager)
 
-var (
-	// errApplicationGone: the Application that a child was to be created for is gone, or going.
-	errApplicationGone = errors.New("the Application is gone")
-	// errPlanRaced: somebody wrote the child since the plan was made, and what is left of the plan could revert them. Their
-	// write is an event, and brings a new plan.
-	errPlanRaced = errors.New("somebody wrote the child since the plan was made")
-)
+// errApplicationGone: the Application that a child was to be created for is gone, or going.
+var errApplicationGone = errors.New("the Application is gone")
 
 // syncChild makes one child as app wants it, as far as that needs no force.
 func (r *Reconciler) syncChild(ctx context.Context, app *v1alpha1.Application, child *childKind, wanted *wanted) *childResult {
@@ -92,7 +87,7 @@ func (r *Reconciler) applyChild(ctx context.Context, app *v1alpha1.Application, 
 		raced, err = r.yieldRaced(ctx, app, child, result, intent, raced)
 	}
 	switch {
-	case errors.Is(err, errApplicationGone), errors.Is(err, errPlanRaced):
+	case errors.Is(err, errApplicationGone):
 		return result.deferUntilEvent()
 	case err != nil:
 		return result.failed(err)
@@ -134,10 +129,9 @@ func (r *Reconciler) takeSteps(ctx context.Context, app *v1alpha1.Application, c
 		if conflicts, isConflict := ownership.FromErrorAndLive(err, managedFields(result.live), step.Manager()); isConflict && step.Manager() == applier {
 			return conflicts, nil
 		}
-		if step.Pinned && apierrors.IsConflict(err) {
-			return nil, errPlanRaced
-		}
 		if err != nil {
+			// Also where somebody wrote the child since the plan was made: a step that was pinned, or a field that was to be
+			// handed over, needs a new plan.
 			return nil, err
 		}
 		result.live = answer

@@ -70,7 +70,11 @@ func newReconciler(t testing.TB) (*Reconciler, *server, *recorder) {
 			if object.GetKind() == v1alpha1.Kind {
 				manager = v1alpha1.FieldManagerFinalizer
 			}
-			if as := new(client.ApplyOptions).ApplyOptions(options); as.FieldManager != manager || as.Force != nil {
+			as := new(client.ApplyOptions).ApplyOptions(options)
+			if as.FieldManager == v1alpha1.FieldManagerHandover && as.Force == nil && object.GetKind() == deploymentChild.kind {
+				return s.write("hand over "+object.GetKind(), object)
+			}
+			if as.FieldManager != manager || as.Force != nil {
 				t.Errorf("applied as %q, force %v", as.FieldManager, as.Force)
 			}
 			return s.write("apply "+object.GetKind(), object)
