@@ -28,14 +28,17 @@ func (w waysOut) String() string {
 		what, where = "it in "+w.within, w.within
 	}
 	var ways []string
-	if w.set {
+	switch {
+	case w.set && w.scale:
+		ways = append(ways, fmt.Sprintf("set %s to the live value", what))
+	case w.set:
 		ways = append(ways, fmt.Sprintf("set %s to the live value, which is then shared", what))
 	}
 	if w.remove {
 		ways = append(ways, "remove it from "+where)
 	}
 	if w.scale {
-		return strings.Join(append(ways, "scale the object to what the spec wants"), ", or ")
+		return strings.Join(append(ways, "scale the object to what the spec wants, or take the field (kubectl application take)"), ", or ")
 	}
 	return strings.Join(append(ways, "let its manager give it up"), ", or ")
 }

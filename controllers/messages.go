@@ -92,7 +92,7 @@ func listConflicts(conflicts []ownership.Conflict) string {
 
 func describeOwner(c ownership.Conflict) string {
 	if c.Owner() == ownership.ScaledToZero {
-		return "somebody who scaled to zero, which the API server keeps no name of"
+		return "nobody on record, as somebody leaves it who scales to zero"
 	}
 	if c.Manager == "" {
 		return "a manager that the API server did not name"

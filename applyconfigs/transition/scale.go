@@ -21,11 +21,12 @@ func IsScaled(kind string, path fieldpath.Path) bool {
 }
 
 // scaledToZero returns the conflict about a count that the intent wants and that somebody has scaled to zero. No record of
-// that is left but a count of 0 that nobody owns: no default is 0, and every other write of a 0 leaves an owner.
+// that is left but a count of 0 that nobody owns: no default is 0, and every other write of a 0 leaves an owner, until that
+// gives it up. Which of the two it was cannot be told, and to wait costs less than to start what was stopped.
 func (w *world) scaledToZero(intent *ownership.Intent) []ownership.Conflict {
 	path, scales := scaled[w.identity.GetKind()]
-	if !scales || len(w.managed) == 0 {
-		return nil // who owns what was never recorded, or wiped
+	if !scales || !w.recorded {
+		return nil
 	}
 	wanted, wants := valueAt(intent.Object().Object, path)
 	if live, _ := w.value(path); !wants || wanted == int64(0) || live != int64(0) {

@@ -18,7 +18,9 @@ type world struct {
 	live    ownership.Object
 	content map[string]any
 	managed ownership.ManagedFields
-	self    ownership.Manager
+	// recorded: it can be told who owns what. It cannot if that was wiped, or has an entry that cannot be read.
+	recorded bool
+	self     ownership.Manager
 	// raced is what others have taken since live was read.
 	raced []ownership.Conflict
 	// identity is an apply configuration with nothing in it but which object it is.
@@ -31,14 +33,15 @@ func observe(types managedfields.TypeConverter, intent *ownership.Intent, live o
 		return nil, fmt.Errorf("reading the live object: %w", err)
 	}
 	// An entry that cannot be read makes the API server forget all of them; the intent's own methods know.
-	managed, _ := ownership.Parse(live.GetManagedFields())
+	managed, err := ownership.Parse(live.GetManagedFields())
+	recorded := err == nil && len(managed) > 0
 
 	object := intent.Object()
 	identity := &unstructured.Unstructured{Object: map[string]any{}}
 	identity.SetGroupVersionKind(object.GroupVersionKind())
 	identity.SetName(object.GetName())
 	identity.SetNamespace(object.GetNamespace())
-	return &world{types: types, live: live, content: content, managed: managed, self: intent.Manager(), identity: identity}, nil
+	return &world{types: types, live: live, content: content, managed: managed, recorded: recorded, self: intent.Manager(), identity: identity}, nil
 }
 
 // value returns what the live object has at a path of plain fields.

@@ -187,7 +187,7 @@ var _ = Describe("spec.replicas", func() {
 		eventuallyOwned(ctx)
 		Eventually(ctx, application).Should(And(
 			haveConflicts(byScaling),
-			haveCondition("Synced", "False", v1alpha1.ReasonFieldConflict, ContainSubstring("somebody who scaled to zero")),
+			haveCondition("Synced", "False", v1alpha1.ReasonFieldConflict, ContainSubstring("nobody on record")),
 		))
 
 		By("changing something else, and starting anew")
@@ -198,7 +198,7 @@ var _ = Describe("spec.replicas", func() {
 
 		By("leaving the count to whoever scales")
 		write(ctx, "{image: registry.example/web:2, replicas: 3, conflictPolicy: Yield}")
-		Eventually(ctx, application).Should(haveCondition("Synced", "True", v1alpha1.ReasonFieldsYielded, ContainSubstring("somebody who scaled to zero")))
+		Eventually(ctx, application).Should(haveCondition("Synced", "True", v1alpha1.ReasonFieldsYielded, ContainSubstring("nobody on record")))
 		Expect(the(ctx, deployment).Spec.Template.Spec.Containers[0].Image).To(Equal("registry.example/web:2"))
 
 		By("scaling back to what is wanted")

@@ -40,7 +40,7 @@ var _ = Describe("take", func() {
 		told := plugin(ctx, "conflicts", "web", "--output=wide")
 		Expect(told.stdout).To(And(
 			ContainSubstring("<nobody> (scaled to zero)"),
-			ContainSubstring("Take the field from somebody who scaled to zero"),
+			ContainSubstring("Take the field from nobody on record (scaled to zero)"),
 			ContainSubstring("scale deployment/web --replicas=3")))
 
 		r := take(ctx, "--field=.spec.replicas", "--yes")

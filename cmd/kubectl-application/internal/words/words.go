@@ -11,7 +11,7 @@ import (
 )
 
 // Scaler names ownership.ScaledToZero.
-const Scaler = "somebody who scaled to zero"
+const Scaler = "nobody on record (scaled to zero)"
 
 // Managers names managers: "kubectl" (Update, subresource scale) and "helm" (Apply). A manager's name may hold anything:
 // quoted, it cannot be taken for a part of the sentence.
