@@ -62,7 +62,7 @@ func (w *world) obstacles(intent *ownership.Intent, contested []ownership.Confli
 	for i := range found {
 		found[i].holders = w.holders(merged.Owners(), &found[i])
 	}
-	return found, nil
+	return append(found, w.heldTwins(merged.Owners(), intent)...), nil
 }
 
 // holders returns what others hold of an obstacle.

@@ -22,6 +22,26 @@ var twinFields = []twins{{
 	},
 }}
 
+// heldTwins returns the first names that others hold, at another value than the intent wants of the second: that would never
+// show.
+func (w *world) heldTwins(owners ownership.ManagedFields, intent *ownership.Intent) []obstacle {
+	var held []obstacle
+	for _, t := range twinFields {
+		if t.kind != w.identity.GetKind() || intent.Fields().Has(t.names[0]) {
+			continue
+		}
+		wanted, isWanted := intent.Value(t.names[1])
+		if live, exists := w.value(t.names[0]); !isWanted || !exists || live == wanted {
+			continue
+		}
+		o := obstacle{wanted: []fieldpath.Path{t.names[1]}, standing: t.names[0]}
+		if o.holders = w.holders(owners, &o); len(o.holders) > 0 {
+			held = append(held, o)
+		}
+	}
+	return held
+}
+
 // claimTwins returns the step that makes the operator the owner of both names of a field that the intent lets go of, or
 // changes by the second name, at their live values. The intent, applied next, drops what it does not want. If somebody else
 // owns one of them, the field stays anyway.

@@ -48,4 +48,24 @@ func TestTwinsOnServer(t *testing.T) {
 		s.reach(account(""), v1alpha1.ConflictAbort, false)
 		s.expectAccount("one")
 	})
+
+	t.Run("what somebody else holds by the name that counts is contested", func(t *testing.T) {
+		s := fresh(t)
+		const byName = ".spec.template.spec.serviceAccountName"
+		s.must(nil, s.apply(v1alpha1.FieldManager, account("serviceAccount: one"), false))
+		s.must(nil, s.apply("ops", "{template: {spec: {serviceAccountName: one}}}", false))
+		blocked := s.plan(account("serviceAccount: two"), v1alpha1.ConflictAbort)
+		if got := conflicts(blocked); got != byName+"=ops" || !blocked.Blocked {
+			t.Errorf("conflicts are %q, blocked %t", got, blocked.Blocked)
+		}
+		if same := s.plan(account("serviceAccount: one"), v1alpha1.ConflictAbort); len(same.Conflicts) > 0 {
+			t.Errorf("the same value is contested: %q", conflicts(same))
+		}
+		s.reach(account("serviceAccount: two"), v1alpha1.ConflictYield, false)
+		s.expectAccount("one")
+
+		s.must(nil, s.apply("ops", "{}", false))
+		s.reach(account("serviceAccount: two"), v1alpha1.ConflictAbort, false)
+		s.expectAccount("two")
+	})
 }
