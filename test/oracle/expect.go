@@ -151,17 +151,43 @@ func asWanted(held, live fields, owners ownership) bool {
 }
 
 // outcome is what a child would be after an apply of held: these fields are set, and those that only the operator had,
-// and wants no more, are gone.
+// and wants no more, are gone. With the last of them that a struct had goes what the API server had added to it.
 func outcome(held, live fields, owners ownership) fields {
 	after := fields{}
 	own := owners.own()
-	for path, value := range live {
+	goes := func(path string) bool {
 		_, wanted := held[path]
-		if own[path] && !wanted && len(owners.others(path)) == 0 {
+		return own[path] && !wanted && len(owners.others(path)) == 0
+	}
+	empties := func(parent string) bool {
+		return slices.ContainsFunc(live.paths(), func(path string) bool { return isInside(path, parent) && goes(path) }) &&
+			!held.has(parent) && !owners.hasOthers(parent)
+	}
+	for path, value := range live {
+		if goes(path) || !owners.anybody(path) && slices.ContainsFunc(parents(path), empties) {
 			continue
 		}
 		after[path] = value
 	}
 	maps.Copy(after, held)
 	return after
+}
+
+// parents returns the structs, lists and items around a field.
+func parents(path string) []string {
+	var all []string
+	inKey, quoted := false, false
+	for i, c := range path {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case (c == '.' || c == '[') && !inKey && i > 0:
+			all = append(all, path[:i])
+			inKey = c == '['
+		case c == ']':
+			inKey = false
+		}
+	}
+	return all
 }

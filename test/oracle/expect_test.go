@@ -321,3 +321,29 @@ func TestTransitionRules(t *testing.T) {
 		}
 	}
 }
+
+// TestOutcome: what the API server had added to a struct goes with what the operator had of it, unless somebody else has a
+// part in it.
+func TestOutcome(t *testing.T) {
+	const probe = mainContainer + ".livenessProbe"
+	live := fields{
+		probe + ".httpGet.path": "/", probe + ".httpGet.port": int64(1), probe + ".httpGet.scheme": "HTTP",
+		probe + ".failureThreshold": int64(6), probe + ".periodSeconds": int64(10), ".spec.paused": true,
+	}
+	owners := ownership{
+		{name: operatorName, operation: "Apply"}: {probe + ".httpGet.path": true, probe + ".httpGet.port": true},
+		{name: "x", operation: "Update"}:         {probe + ".failureThreshold": true, ".spec.paused": true},
+	}
+	for name, c := range map[string]struct {
+		held fields
+		want []string
+	}{
+		"nothing is wanted there":    {fields{}, []string{".spec.paused", probe + ".failureThreshold", probe + ".periodSeconds"}},
+		"a part of it still is":      {fields{probe + ".httpGet.port": int64(1)}, []string{".spec.paused", probe + ".failureThreshold", probe + ".httpGet.port", probe + ".httpGet.scheme", probe + ".periodSeconds"}},
+		"another handler is instead": {fields{probe + ".tcpSocket.port": int64(2)}, []string{".spec.paused", probe + ".failureThreshold", probe + ".periodSeconds", probe + ".tcpSocket.port"}},
+	} {
+		if got := outcome(c.held, live, owners).paths(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: left are %v, want %v", name, got, c.want)
+		}
+	}
+}

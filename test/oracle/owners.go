@@ -77,6 +77,21 @@ func (o ownership) others(path string) []owner {
 	return others
 }
 
+// hasOthers reports whether others own anything of a field.
+func (o ownership) hasOthers(field string) bool {
+	for by, paths := range o {
+		if by.isOperator() || by.isHandover() {
+			continue
+		}
+		for path := range paths {
+			if isInside(path, field) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // anybody reports whether a field has an owner.
 func (o ownership) anybody(path string) bool {
 	for _, paths := range o {
