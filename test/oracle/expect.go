@@ -75,7 +75,10 @@ func judge(app *unstructured.Unstructured, kind string, live *unstructured.Unstr
 	contested := contestedFields(kind, wanted, flat, owners)
 	held := fields{}
 	for path, value := range wanted {
-		if !slices.ContainsFunc(contested, func(c conflict) bool { return c.field == path }) {
+		if !slices.ContainsFunc(contested, func(c conflict) bool {
+			_, itself := wanted[c.field] // a label may look as if it were inside another
+			return c.field == path || !itself && isInside(path, c.field)
+		}) {
 			held[path] = value
 		}
 	}
@@ -116,6 +119,14 @@ func contestedFields(kind string, wanted, live fields, owners ownership) []confl
 		}
 		for _, other := range owners.others(path) {
 			contested = append(contested, conflict{kind: kind, field: path, owner: other})
+		}
+		for _, parent := range parents(path) {
+			// Of a map that has gone with its last entry somebody may still own the map.
+			for _, other := range owners.others(parent) {
+				if one := (conflict{kind: kind, field: parent, owner: other}); !live.has(parent) && !slices.Contains(contested, one) {
+					contested = append(contested, one)
+				}
+			}
 		}
 		if scaledToZero(kind, path, current, owners) {
 			contested = append(contested, conflict{kind: kind, field: path, owner: owner{operation: "Update", subresource: "scale", apiVersion: "apps/v1"}})

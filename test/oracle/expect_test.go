@@ -347,3 +347,17 @@ func TestOutcome(t *testing.T) {
 		}
 	}
 }
+
+// TestContestedMap: a map that has gone with its last entry still has the owner that somebody had become of the map.
+func TestContestedMap(t *testing.T) {
+	const limits = mainContainer + ".resources.limits"
+	owners := ownership{{name: "x", operation: "Update"}: {limits: true}}
+	wanted := fields{limits + ".cpu": "500m"}
+	got := contestedFields(deployment, wanted, fields{mainContainer + ".resources": map[string]any{}}, owners)
+	if len(got) != 1 || got[0].field != limits || got[0].owner.name != "x" {
+		t.Errorf("contested: %v", got)
+	}
+	if got := contestedFields(deployment, wanted, fields{limits + ".memory": "1Gi"}, owners); len(got) > 0 {
+		t.Errorf("contested although the map is there: %v", got)
+	}
+}
