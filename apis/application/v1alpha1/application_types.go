@@ -298,7 +298,8 @@ type FieldConflict struct {
 	// field is the path of the field, as the API server writes it.
 	// +required
 	Field string `json:"field"`
-	// manager is the field manager that owns the field.
+	// manager is the field manager that owns the field. It is empty where the API server names none: somebody has scaled to
+	// zero, which is operation Update and subresource scale.
 	// +required
 	Manager string `json:"manager"`
 	// operation by which the manager came to own it: Apply or Update.

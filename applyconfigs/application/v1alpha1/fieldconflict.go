@@ -17,7 +17,8 @@ type FieldConflictApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// field is the path of the field, as the API server writes it.
 	Field *string `json:"field,omitempty"`
-	// manager is the field manager that owns the field.
+	// manager is the field manager that owns the field. It is empty where the API server names none: somebody has scaled to
+	// zero, which is operation Update and subresource scale.
 	Manager *string `json:"manager,omitempty"`
 	// operation by which the manager came to own it: Apply or Update.
 	Operation *v1.ManagedFieldsOperationType `json:"operation,omitempty"`
